@@ -1,0 +1,46 @@
+"""Sparse codes between their two forms: scipy's CSR, and rows of fixed width for the kernels."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from srsg.kernels.codes import Codes
+
+
+def csr_from_rows(codes: Codes, n_points: int) -> sparse.csr_array:
+    """Codes as a CSR matrix of shape (rows, n_points).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from srsg.codes import csr_from_rows, rows_from_csr
+    >>> from scipy import sparse
+    >>> codes = sparse.csr_array([[0.0, 0.5], [0.0, 0.0]])
+    >>> csr_from_rows(rows_from_csr(codes), 2).toarray()
+    array([[0. , 0.5],
+           [0. , 0. ]])
+    """
+    used = np.arange(codes.index.shape[1]) < codes.size[:, None]
+    starts = np.concatenate(([0], np.cumsum(codes.size)))
+    shape = (len(codes.size), n_points)
+    return sparse.csr_array((codes.value[used], codes.index[used], starts), shape=shape)
+
+
+def rows_from_csr(codes: sparse.csr_array, spare: int = 0) -> Codes:
+    """Codes as rows of fixed width, with room for ``spare`` more entries in the longest."""
+    size = np.diff(codes.indptr).astype(np.int64)
+    width = int(size.max(initial=0)) + spare
+    index = np.zeros((len(size), width), np.int64)
+    value = np.zeros((len(size), width))
+    used = np.arange(width) < size[:, None]
+    index[used] = codes.indices
+    value[used] = codes.data
+    return Codes(index, value, size)
+
+
+def resized(codes: Codes, width: int) -> Codes:
+    """A copy with rows of the given width."""
+    padding = ((0, 0), (0, max(0, width - codes.index.shape[1])))
+    index, value = (np.pad(part, padding)[:, :width] for part in (codes.index, codes.value))
+    return Codes(np.ascontiguousarray(index), np.ascontiguousarray(value), codes.size.copy())

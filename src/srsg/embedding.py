@@ -1,0 +1,166 @@
+"""The spectral embedding of Ng, Jordan and Weiss, right on disconnected graphs too.
+
+The eigenvalue 1 of the normalised affinity has one eigenvector for every connected component.
+A Lanczos solver on the whole graph finds some of these and silently misses others, so each
+component is solved by itself, where the eigenvalue is simple.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg, sparse
+from scipy.sparse import csgraph
+from scipy.sparse.linalg import LinearOperator, eigsh
+
+from srsg.types import FloatArray
+
+DENSE_BELOW = 400
+"""Components up to this many vertices are solved by LAPACK."""
+
+UNIFORM_LINKS = 0.01
+"""Weight of the uniform links, as a share of the mean degree (see :func:`spectral_embedding`)."""
+
+
+@dataclass(frozen=True)
+class Embedding:
+    """Coordinates of the vertices.
+
+    Attributes
+    ----------
+    vectors : ndarray of shape (n, n_dimensions)
+        Leading eigenvectors of the normalised affinity, rows scaled to unit length.
+    eigenvalues : ndarray of shape (n_dimensions,)
+        In decreasing order; 1 once for every connected component.
+    n_components : int
+        Connected components of the graph.
+    """
+
+    vectors: FloatArray
+    eigenvalues: FloatArray
+    n_components: int
+
+
+def spectral_embedding(
+    affinity: sparse.csr_array, n_dimensions: int, *, seed: int = 0
+) -> Embedding:
+    """Rows of the leading eigenvectors of ``D^-1/2 W D^-1/2``, scaled to unit length.
+
+    With more components than dimensions the eigenvectors of the eigenvalue 1 would be an
+    arbitrary choice. The graph is then joined by uniform weak links, a small fraction of the
+    mean degree spread over all vertices, which ranks large components before small ones and
+    lets an isolated vertex follow the bulk instead of becoming a cluster of its own.
+
+    Parameters
+    ----------
+    affinity : csr_array of shape (n, n)
+        Symmetric, non-negative weights.
+    n_dimensions : int
+        Number of eigenvectors.
+    seed : int
+        For the start vectors of the iterative solver.
+
+    Returns
+    -------
+    Embedding
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy import sparse
+    >>> from srsg.embedding import spectral_embedding
+    >>> pairs = sparse.csr_array(np.kron(np.eye(2), [[0.0, 1.0], [1.0, 0.0]]))
+    >>> embedding = spectral_embedding(pairs, 2)
+    >>> embedding.n_components, embedding.eigenvalues
+    (2, array([1., 1.]))
+    """
+    n_components, component = csgraph.connected_components(affinity, directed=False)
+    if n_components > n_dimensions:
+        values, vectors = _leading(_uniformly_linked(affinity), n_dimensions, seed)
+    else:
+        values, vectors = _by_component(affinity, component, n_dimensions, seed)
+    return Embedding(_unit_rows(vectors), values, n_components)
+
+
+def _by_component(
+    affinity: sparse.csr_array, component: NDArray[np.int32], n_dimensions: int, seed: int
+) -> tuple[FloatArray, FloatArray]:
+    """Leading eigenpairs of a block-diagonal matrix, from those of its blocks."""
+    values, columns = [], []
+    for label in range(component.max() + 1):
+        members = np.flatnonzero(component == label)
+        block = _normalized(affinity[members][:, members])
+        block_values, block_vectors = _leading(block, min(n_dimensions, len(members)), seed)
+        # Exact on a connected block; rounding must not let another block's second eigenvalue
+        # come before it.
+        block_values[0] = 1.0
+        for value, vector in zip(block_values, block_vectors.T, strict=True):
+            column = np.zeros(affinity.shape[0])
+            column[members] = vector
+            values.append(value)
+            columns.append(column)
+    order = np.argsort(-np.array(values), kind="stable")[:n_dimensions]
+    return np.array(values)[order], np.column_stack([columns[k] for k in order])
+
+
+def _normalized(affinity: sparse.csr_array) -> sparse.csr_array:
+    """``D^-1/2 W D^-1/2``; an isolated vertex keeps itself."""
+    degree = np.asarray(affinity.sum(axis=1)).ravel()
+    isolated = degree == 0
+    scale = sparse.diags_array(1 / np.sqrt(np.where(isolated, 1.0, degree)))
+    return sparse.csr_array(scale @ affinity @ scale + sparse.diags_array(isolated.astype(float)))
+
+
+def _uniformly_linked(affinity: sparse.csr_array) -> LinearOperator:
+    """The normalised affinity of ``W + (tau / n) 1 1^T``."""
+    n_vertices = affinity.shape[0]
+    degree = np.asarray(affinity.sum(axis=1)).ravel()
+    tau = UNIFORM_LINKS * (degree.mean() or 1.0)
+    root = 1 / np.sqrt(degree + tau)
+    scale = sparse.diags_array(root)
+    return _plus_low_rank(
+        sparse.csr_array(scale @ affinity @ scale), root[:, None], np.array([tau / n_vertices])
+    )
+
+
+def _plus_low_rank(
+    matrix: sparse.csr_array | LinearOperator, vectors: FloatArray, weights: FloatArray
+) -> LinearOperator:
+    """``matrix + vectors diag(weights) vectors^T`` without forming it."""
+
+    def multiply(x: FloatArray) -> FloatArray:
+        inner = vectors.T @ x
+        return matrix @ x + vectors @ (weights * inner.T).T
+
+    return LinearOperator(matrix.shape, matvec=multiply, matmat=multiply, dtype=np.float64)
+
+
+def _leading(
+    matrix: sparse.csr_array | LinearOperator, count: int, seed: int
+) -> tuple[FloatArray, FloatArray]:
+    """The ``count`` largest eigenvalues of a symmetric matrix, in decreasing order."""
+    size = matrix.shape[0]
+    if size <= DENSE_BELOW or 3 * count > size:
+        dense = matrix @ np.eye(size)
+        values, vectors = linalg.eigh(dense, subset_by_index=[size - count, size - 1])
+        return values[::-1].copy(), vectors[:, ::-1]
+    rng = np.random.default_rng(seed)
+    values, vectors = eigsh(matrix, count, which="LA", tol=1e-10, v0=rng.standard_normal(size))
+    for _ in range(count):
+        # Lanczos can miss copies of a repeated eigenvalue. Send what was found to -1: nothing
+        # that remains may exceed the smallest of it.
+        rest = _plus_low_rank(matrix, vectors, -1 - values)
+        most, vector = eigsh(rest, 1, which="LA", tol=1e-6, v0=rng.standard_normal(size))
+        smallest = np.argmin(values)
+        if most[0] <= values[smallest] + 1e-8:
+            break
+        values[smallest], vectors[:, smallest] = most[0], vector[:, 0]
+    order = np.argsort(-values, kind="stable")
+    return values[order], vectors[:, order]
+
+
+def _unit_rows(vectors: FloatArray) -> FloatArray:
+    norm = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return vectors / np.where(norm > 0, norm, 1.0)

@@ -1,0 +1,91 @@
+"""Where blocks of work run. Algorithms hand over blocks and do not know where they go."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from typing import Any, Protocol, TypeVar
+
+from joblib import cpu_count, effective_n_jobs
+from threadpoolctl import threadpool_limits
+
+from srsg.progress import SILENT, Progress
+
+Block = TypeVar("Block")
+Result = TypeVar("Result")
+
+
+class Engine(Protocol):
+    """What an algorithm needs: share the data once, then map blocks over it."""
+
+    progress: Progress
+
+    def share(self, data: Any) -> Any:
+        """Make ``data`` available to every worker; what it returns goes into :meth:`map`."""
+
+    def map(
+        self,
+        task: Callable[[Any, Block], Result],
+        data: Any,
+        blocks: Sequence[Block],
+        *,
+        label: str,
+    ) -> list[Result]:
+        """``[task(data, block) for block in blocks]``, in that order, wherever it runs.
+
+        ``task`` is a module-level function or a partial of one, so that it can travel.
+        """
+
+
+class ThreadEngine:
+    """Blocks on threads of this process, each with serial linear algebra.
+
+    Parameters
+    ----------
+    n_jobs : int or None
+        Number of threads as in joblib, negative numbers counting from the number of cores.
+        None takes all cores: results do not depend on it.
+    progress : Progress
+        Told of every block that is done.
+
+    Examples
+    --------
+    >>> from srsg.engine import ThreadEngine
+    >>> ThreadEngine(2).map(lambda data, block: data * block, 10, [1, 2, 3], label="times")
+    [10, 20, 30]
+    """
+
+    def __init__(self, n_jobs: int | None = None, progress: Progress = SILENT) -> None:
+        self.n_threads = cpu_count() if n_jobs is None else effective_n_jobs(n_jobs)
+        self.progress = progress
+
+    def share(self, data: Any) -> Any:
+        return data
+
+    def map(
+        self,
+        task: Callable[[Any, Block], Result],
+        data: Any,
+        blocks: Sequence[Block],
+        *,
+        label: str,
+    ) -> list[Result]:
+        with (
+            self.progress.stage(label, len(blocks)) as stage,
+            # Threads of BLAS inside our own would oversubscribe the machine, and a product's
+            # bits may depend on how many there are.
+            threadpool_limits(1),
+        ):
+            pool = ThreadPoolExecutor(self.n_threads)
+            try:
+                futures: list[Future[Result]] = [pool.submit(task, data, b) for b in blocks]
+                pending = set(futures)
+                while pending:
+                    done, pending = wait(pending, return_when=FIRST_COMPLETED)
+                    for future in done:
+                        future.result()
+                    stage.advance(len(done))
+            finally:
+                # After an error or Ctrl-C the blocks under way end, the others never start.
+                pool.shutdown(cancel_futures=True)
+        return [future.result() for future in futures]

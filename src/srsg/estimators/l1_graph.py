@@ -1,0 +1,128 @@
+"""The l1-graph, also known as sparse subspace clustering."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from srsg.engine import Engine
+from srsg.estimators.base import NOT_NEGATIVE, POSITIVE, GraphClusterer
+from srsg.points import BLOCK_SIZE, Points
+from srsg.solvers import l1_codes
+from srsg.types import AssignLabels, Bridge, RandomState
+
+
+class L1Graph(GraphClusterer):
+    """Clustering on the l1-graph (sparse subspace clustering), exact and certified.
+
+    Every point, scaled to unit norm, is coded over all others by eq. (1) of the paper,
+    ``min ||x_i - X z||^2 + lam |z|_1`` with ``z_i = 0``; the graph ``(|Z| + |Z|^T) / 2`` is
+    clustered by spectral clustering.
+
+    Parameters
+    ----------
+    n_clusters : int
+        Number of clusters.
+    lam : float
+        Weight of the l1 norm, the paper's ``lambda_l1``. At 2 and beyond every code is zero.
+    tol : float
+        Largest violation of the optimality conditions that a code may have.
+    n_neighbors : int
+        Nearest neighbours found along the way, for bridges between components.
+    bridge : "auto", float or None
+        Weak edges between nearest neighbours, see :func:`srsg.cluster_graph`.
+    assign_labels : {"kmeans", "discretize", "cluster_qr"}
+        How the embedded points get their labels.
+    n_init : int
+        Restarts of K-means.
+    block_size : int
+        Points scanned at once. Memory is ``4 * block_size * n_samples`` bytes a thread; the
+        result does not depend on it.
+    n_jobs : int or None
+        Threads; None takes all cores. The result does not depend on it.
+    random_state : int, RandomState or None
+        Start of K-means and of the eigen-solver.
+    verbose : bool
+        Show progress on standard error.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n,)
+    codes_ : csr_array of shape (n, n)
+        Row i is the code of point i; zero diagonal.
+    affinity_matrix_ : csr_array of shape (n, n)
+        ``(|Z| + |Z|^T) / 2``.
+    kkt_violation_ : ndarray of shape (n,)
+        Largest violation of the optimality conditions of each code.
+    dual_gap_ : ndarray of shape (n,)
+        Duality gap of each code: its objective is at most this far from the least.
+    neighbors_ : ndarray of shape (n, n_neighbors)
+        Nearest first, ties by index.
+    n_components_ : int
+        Connected components of the graph.
+    embedding_ : ndarray of shape (n, n_clusters)
+    eigenvalues_ : ndarray of shape (n_clusters,)
+    n_scans_ : int
+        Passes over the data, each a matrix product.
+    n_features_in_ : int
+
+    See Also
+    --------
+    SRSG : Regularises these codes by those of the neighbours.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from srsg import L1Graph
+    >>> X, y = load_digits(n_class=3, return_X_y=True)
+    >>> model = L1Graph(n_clusters=3, random_state=0).fit(X)
+    >>> bool(model.kkt_violation_.max() < 1e-9)
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **GraphClusterer._parameter_constraints,
+        "lam": [POSITIVE],
+        "tol": [NOT_NEGATIVE],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        lam: float = 0.1,
+        tol: float = 1e-10,
+        n_neighbors: int = 5,
+        bridge: Bridge = "auto",
+        assign_labels: AssignLabels = "kmeans",
+        n_init: int = 10,
+        block_size: int = BLOCK_SIZE,
+        n_jobs: int | None = None,
+        random_state: RandomState = None,
+        verbose: bool | int = False,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.lam = lam
+        self.tol = tol
+        self.n_neighbors = n_neighbors
+        self.bridge = bridge
+        self.assign_labels = assign_labels
+        self.n_init = n_init
+        self.block_size = block_size
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _code(self, points: Points, engine: Engine) -> None:
+        result = l1_codes(
+            points,
+            self.lam,
+            n_neighbors=self.n_neighbors,
+            tol=self.tol,
+            block_size=self.block_size,
+            engine=engine,
+        )
+        self.codes_ = result.codes
+        self.neighbors_ = result.neighbors
+        self.kkt_violation_ = result.kkt_violation
+        self.dual_gap_ = result.dual_gap
+        self.n_scans_ = result.n_scans

@@ -1,0 +1,47 @@
+"""Sparse codes as the kernels hold them."""
+
+from collections import namedtuple
+
+from srsg.kernels.compiled import helper, kernel
+from srsg.kernels.linalg import assign
+
+Codes = namedtuple("Codes", "index value size")
+"""One code a row: indices and values, of which the first ``size`` of the row count."""
+
+
+@helper()
+def residual(points, i, codes, p, out):
+    """``x_i - sum_t z_t x_t`` for the code in row p, in float64."""
+    assign(out, points[i])
+    for k in range(codes.size[p]):
+        z = codes.value[p, k]
+        if z != 0.0:
+            atom = points[codes.index[p, k]]
+            for j in range(out.shape[0]):
+                out[j] -= z * atom[j]
+
+
+@kernel()
+def residuals(points, rows, codes, out):
+    """The residuals of all codes; row p of the codes belongs to point ``rows[p]``."""
+    for p in range(rows.shape[0]):
+        residual(points, rows[p], codes, p, out[p])
+
+
+@helper()
+def keep_sorted_support(codes, p):
+    """Drop the zeros of a code and sort it by index."""
+    count = 0
+    for k in range(codes.size[p]):
+        value = codes.value[p, k]
+        if value != 0.0:
+            index = codes.index[p, k]
+            place = count
+            while place > 0 and codes.index[p, place - 1] > index:
+                codes.index[p, place] = codes.index[p, place - 1]
+                codes.value[p, place] = codes.value[p, place - 1]
+                place -= 1
+            codes.index[p, place] = index
+            codes.value[p, place] = value
+            count += 1
+    codes.size[p] = count

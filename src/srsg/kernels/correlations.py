@@ -1,0 +1,106 @@
+"""Reading blocks of correlations: nearest neighbours and violators of the l1 conditions.
+
+Correlations arrive in float32 with a known error; whatever the error could decide wrongly is
+computed again in float64, so the outcome is exact.
+"""
+
+from collections import namedtuple
+
+import numpy as np
+
+from srsg.kernels.compiled import helper, kernel
+from srsg.kernels.linalg import assign, dot, squared_distance
+
+Scan = namedtuple("Scan", "half_lam tol error worst_taken")
+"""A point violates the conditions beyond ``half_lam + tol``; correlations of unit vectors are
+known up to ``error``; at most ``worst_taken`` violators join a working set."""
+
+
+@helper()
+def insert_sorted(keys, ids, count, key, index):
+    """Insert into the first ``count`` entries, smallest key first, ties by index.
+
+    The arrays are a bounded list: when full, the largest key falls out. Returns the new count.
+    """
+    if count < keys.shape[0]:
+        place = count
+        count += 1
+    else:
+        place = count - 1
+        if key > keys[place] or (key == keys[place] and index > ids[place]):
+            return count
+    while place > 0 and (
+        keys[place - 1] > key or (keys[place - 1] == key and ids[place - 1] > index)
+    ):
+        keys[place] = keys[place - 1]
+        ids[place] = ids[place - 1]
+        place -= 1
+    keys[place] = key
+    ids[place] = index
+    return count
+
+
+@kernel()
+def nearest(points, rows, correlations, error, neighbors):
+    """The nearest points of each unit-norm point, nearest first, ties by index."""
+    n_points = points.shape[0]
+    n_neighbors = neighbors.shape[1]
+    keys = np.empty(n_neighbors)
+    ids = np.empty(n_neighbors, np.int64)
+    for p in range(rows.shape[0]):
+        own = rows[p]
+        row = correlations[p]
+        count = 0
+        worst = -np.inf
+        for t in range(n_points):
+            if row[t] > worst and t != own:
+                count = insert_sorted(keys, ids, count, -np.float64(row[t]), t)
+                if count == n_neighbors:
+                    worst = -keys[count - 1]
+        cut = worst - 2 * error
+        count = 0
+        for t in range(n_points):
+            if row[t] >= cut and t != own:
+                distance = squared_distance(points[own], points[t])
+                count = insert_sorted(keys, ids, count, distance, t)
+        assign(neighbors[p], ids)
+
+
+@helper()
+def contains(index, size, t):
+    for k in range(size):
+        if index[k] == t:
+            return True
+    return False
+
+
+@kernel()
+def add_violators(points, rows, resid, correlations, codes, scan, outside):
+    """Take into each working set its worst violators, worst first.
+
+    ``outside[p]`` becomes the largest correlation, in absolute value, of the residual with a
+    point outside the working set; zero where it is certainly below ``half_lam``.
+    """
+    keys = np.empty(scan.worst_taken)
+    ids = np.empty(scan.worst_taken, np.int64)
+    for p in range(rows.shape[0]):
+        row = correlations[p]
+        slack = scan.error * np.sqrt(dot(resid[p], resid[p]))
+        cut = scan.half_lam - slack
+        count = 0
+        largest = 0.0
+        for t in range(points.shape[0]):
+            strength = np.float64(abs(row[t]))
+            if strength <= cut or t == rows[p] or contains(codes.index[p], codes.size[p], t):
+                continue
+            if strength <= scan.half_lam + slack:
+                strength = abs(dot(points[t], resid[p]))
+            largest = max(largest, strength)
+            if strength > scan.half_lam + scan.tol:
+                count = insert_sorted(keys, ids, count, -strength, t)
+                if count == scan.worst_taken:
+                    cut = max(cut, -keys[count - 1])
+        outside[p] = largest
+        for k in range(count):
+            codes.index[p, codes.size[p] + k] = ids[k]
+        codes.size[p] += count

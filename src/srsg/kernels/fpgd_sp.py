@@ -1,0 +1,115 @@
+"""Algorithm 1 of the paper (FPGD-SP) on a few coordinates, through their Gram matrix."""
+
+from collections import namedtuple
+
+import numpy as np
+
+from srsg.kernels.compiled import helper, kernel
+from srsg.kernels.linalg import assign, dot, in_float64, multiply
+
+Settings = namedtuple("Settings", "gamma step max_iter tol")
+"""``gamma``, the step ``s`` and the bounds on the iterations: what all points share."""
+
+Trace = namedtuple("Trace", "objective z v")
+"""Where to record the iterates, row k for iteration k; arrays without rows record nothing."""
+
+Run = namedtuple("Run", "iterations fit residual_norm radius")
+"""What a run did: its length, ``||x - X z||^2`` at its end, and over all ``m^(k)`` the largest
+residual norm and the largest distance ``||X (m^(k) - z^(0))||``, which bound the gradient of
+every coordinate that took no part."""
+
+
+@helper()
+def no_trace():
+    return Trace(np.empty(0), np.empty((0, 0)), np.empty((0, 0)))
+
+
+@helper()
+def hard_threshold(u, step, gamma, c):
+    """The proximal map T of eq. (8) for one coordinate."""
+    if c > 0 and abs(u) <= np.sqrt(2 * step * gamma * c):
+        return 0.0
+    return u
+
+
+@helper()
+def objective(fit, z, gamma, c):
+    """The objective of eq. (7), given ``||x - X z||^2``."""
+    total = fit
+    for k in range(z.shape[0]):
+        if c[k] > 0 and z[k] != 0.0:
+            total += gamma * c[k]
+    return total
+
+
+@helper()
+def record(trace, k, value, z, v):
+    if k < trace.objective.shape[0]:
+        trace.objective[k] = value
+        assign(trace.z[k], z)
+        assign(trace.v[k], v)
+
+
+@kernel()
+def fpgd_sp_run(gram, b, power, c, z, touched, settings, trace):
+    """Minimise eq. (7) from ``z``, in place.
+
+    ``gram`` is ``X_A' X_A``, ``b`` is ``X_A' x`` and ``power`` is ``x' x`` for the coordinates
+    A that take part; ``touched`` is set for those that were ever non-zero.
+    """
+    size = z.shape[0]
+    step = settings.step
+    v = in_float64(z)
+    m = np.empty(size)
+    gram_z = np.empty(size)
+    gram_m = np.empty(size)
+    multiply(gram, z, gram_z)
+    gram_start = in_float64(gram_z)
+    start_power = dot(z, gram_z)
+    for t in range(size):
+        touched[t] = z[t] != 0.0
+    fit = power - 2 * dot(b, z) + start_power
+    value = objective(fit, z, settings.gamma, c)
+    record(trace, 0, value, z, v)
+    largest = max(fit, 0.0)
+    farthest = 0.0
+    iterations = 0
+    for k in range(1, settings.max_iter + 1):
+        iterations = k
+        alpha = 2.0 / (k + 1)
+        for t in range(size):
+            m[t] = (1 - alpha) * z[t] + alpha * v[t]
+        multiply(gram, m, gram_m)
+        m_power = dot(m, gram_m)
+        largest = max(largest, power - 2 * dot(b, m) + m_power)
+        farthest = max(farthest, m_power - 2 * dot(m, gram_start) + start_power)
+        for t in range(size):
+            gradient = 2 * (gram_m[t] - b[t])
+            z[t] = hard_threshold(m[t] - step * gradient, step, settings.gamma, c[t])
+            v[t] -= 0.5 * step * k * gradient
+            if c[t] > 0 and z[t] == 0.0:
+                v[t] = 0.0
+            if z[t] != 0.0 or v[t] != 0.0:
+                touched[t] = True
+        multiply(gram, z, gram_z)
+        fit = power - 2 * dot(b, z) + dot(z, gram_z)
+        previous = value
+        value = objective(fit, z, settings.gamma, c)
+        record(trace, k, value, z, v)
+        if abs(value - previous) < settings.tol:
+            break
+    return Run(iterations, fit, np.sqrt(largest), np.sqrt(farthest))
+
+
+@helper()
+def stable_step(gram, step):
+    """``step``, cut to ``1 / (2 sigma_max(G))`` beyond which Algorithm 1 may diverge."""
+    widest = 0.0
+    for k in range(gram.shape[0]):
+        total = 0.0
+        for j in range(gram.shape[0]):
+            total += abs(gram[k, j])
+        widest = max(widest, total)
+    if 2 * step * widest <= 1.0:  # no eigenvalue exceeds the largest row sum
+        return step
+    return min(step, 0.5 / np.linalg.eigvalsh(gram)[-1])

@@ -1,0 +1,167 @@
+"""A sweep of Algorithm 2: one point's problem (7) after the other, the others' codes fixed.
+
+Algorithm 1 would take all n coordinates. It moves only a few of them, the *active* ones: where
+the point's code is not zero, and where ``c_t <= 0``. Every other one stays zero as long as
+``s |grad_t| <= sqrt(2 s gamma c_t)``, which is checked, and whoever fails the check takes part.
+So the result is that of Algorithm 1 at full length.
+"""
+
+from collections import namedtuple
+
+import numpy as np
+
+from srsg.kernels.codes import residual
+from srsg.kernels.compiled import helper, kernel
+from srsg.kernels.fpgd_sp import Settings, fpgd_sp_run, no_trace, stable_step
+from srsg.kernels.linalg import dot, gather, in_float64, multiply
+from srsg.kernels.votes import (
+    coefficient,
+    count_votes,
+    insertion_sort,
+    position,
+    smallest_positive_coefficient,
+)
+
+Outcome = namedtuple("Outcome", "fit iterations changed cut let_in")
+"""Of every point: ``||x - X z||^2``, FPGD-SP iterations, whether its support changed, whether
+its step was cut to the stable bound, and how many coordinates the check let in."""
+
+# Unit norm holds up to the rounding of float32 points.
+NORM_MARGIN = 1.0 + 1e-5
+
+
+@helper()
+def active_coordinates(codes, i, votes):
+    """Where Algorithm 1 starts, sorted: the support of z^(0), and where ``c_t <= 0``."""
+    size = codes.size[i]
+    support = codes.index[i, :size]
+    active = np.empty(size + votes.index.shape[0], np.int64)
+    for k in range(size):
+        active[k] = support[k]
+    for k in range(votes.index.shape[0]):
+        t = votes.index[k]
+        if 2 * votes.count[k] >= votes.voters and t != i and position(support, t) < 0:
+            active[size] = t
+            size += 1
+    insertion_sort(active[:size])
+    return active[:size]
+
+
+@helper()
+def with_entrants(points, i, codes, active, votes, settings, run):
+    """The active coordinates and those that full-length Algorithm 1 might let in.
+
+    The gradient of coordinate t at ``m^(k)`` is ``2 |x_t' r|`` with r the residual there: at
+    most twice the residual's norm, which settles nearly every point at once; and at most its
+    value at the start plus twice the way travelled from there.
+    """
+    bound = np.sqrt(2 * settings.gamma / settings.step)
+    weakest = smallest_positive_coefficient(votes)
+    if 2 * run.residual_norm * NORM_MARGIN <= bound * np.sqrt(weakest):
+        return active
+    resid = np.empty(points.shape[1])
+    residual(points, i, codes, i, resid)
+    more = np.empty(points.shape[0], np.int64)
+    size = 0
+    for t in range(points.shape[0]):
+        joins = position(active, t) >= 0
+        if not joins and t != i:
+            gradient = 2 * abs(dot(points[t], resid)) + 2 * run.radius * NORM_MARGIN
+            joins = gradient > bound * np.sqrt(coefficient(votes, t))
+        if joins:
+            more[size] = t
+            size += 1
+    return more[:size]
+
+
+@helper()
+def part_of(gram, chosen):
+    """The rows and columns of ``gram`` that are chosen."""
+    count = 0
+    for flag in chosen:
+        count += flag
+    part = np.empty((count, count))
+    a = 0
+    for k in range(chosen.shape[0]):
+        if chosen[k]:
+            b = 0
+            for j in range(chosen.shape[0]):
+                if chosen[j]:
+                    part[a, b] = gram[k, j]
+                    b += 1
+            a += 1
+    return part
+
+
+@helper()
+def run_on(points, i, codes, active, votes, settings):
+    """Algorithm 1 for point i on the active coordinates, from its present code.
+
+    A step beyond the stable bound of the coordinates that it moves is cut to that bound and the
+    run begins again. Returns the code, what the run did, and the settings it ended with.
+    """
+    size = active.shape[0]
+    own = in_float64(points[i])
+    atoms = gather(points, active, size)
+    gram = np.dot(atoms, atoms.T)
+    b = np.empty(size)
+    multiply(atoms, own, b)
+    c = np.empty(size)
+    starts = np.zeros(size, np.bool_)
+    for k in range(size):
+        c[k] = coefficient(votes, active[k])
+        starts[k] = c[k] <= 0 or position(codes.index[i, : codes.size[i]], active[k]) >= 0
+    step = stable_step(part_of(gram, starts), settings.step)
+    touched = np.empty(size, np.bool_)
+    while True:
+        z = np.zeros(size)
+        for k in range(codes.size[i]):
+            z[position(active, codes.index[i, k])] = codes.value[i, k]
+        own_settings = Settings(settings.gamma, step, settings.max_iter, settings.tol)
+        run = fpgd_sp_run(gram, b, dot(own, own), c, z, touched, own_settings, no_trace())
+        safe = stable_step(part_of(gram, touched), step)
+        if safe >= step:
+            return z, run, own_settings
+        step = safe
+
+
+@helper()
+def store(codes, i, active, z):
+    """Write a code into its row; tells whether its support changed."""
+    changed = False
+    total = 0
+    for k in range(z.shape[0]):
+        if z[k] != 0.0:
+            changed |= total >= codes.size[i] or codes.index[i, total] != active[k]
+            codes.index[i, total] = active[k]
+            codes.value[i, total] = z[k]
+            total += 1
+    changed |= total != codes.size[i]
+    codes.size[i] = total
+    return changed
+
+
+@kernel()
+def sweep_points(points, neighbors, order, codes, settings, outcome):
+    """Solve the points of ``order`` one after the other, each from its present code.
+
+    Returns how many were done: fewer than all when a code outgrew the width of ``codes``.
+    """
+    for done in range(order.shape[0]):
+        i = order[done]
+        votes = count_votes(codes, neighbors[i])
+        active = active_coordinates(codes, i, votes)
+        size = -1  # so that an empty active set has its run too
+        started = active.shape[0]
+        while size < active.shape[0]:
+            size = active.shape[0]
+            z, run, used = run_on(points, i, codes, active, votes, settings)
+            active = with_entrants(points, i, codes, active, votes, used, run)
+        if size > codes.index.shape[1]:
+            return done
+        outcome.fit[i] = run.fit
+        outcome.iterations[i] = run.iterations
+        outcome.changed[i] = store(codes, i, active, z)
+        outcome.cut[i] = used.step < settings.step
+        outcome.let_in[i] = size - started
+    return order.shape[0]

@@ -1,0 +1,99 @@
+"""Which points the neighbours of a point use: the coefficients c of eq. (6)."""
+
+from collections import namedtuple
+
+import numpy as np
+
+from srsg.kernels.compiled import helper, kernel
+
+Votes = namedtuple("Votes", "index count voters")
+"""How many of the ``voters`` (a point's K neighbours) use each index, in sorted order; indices
+that none uses are left out."""
+
+
+@helper()
+def insertion_sort(a):
+    for k in range(1, a.shape[0]):
+        item = a[k]
+        j = k
+        while j > 0 and a[j - 1] > item:
+            a[j] = a[j - 1]
+            j -= 1
+        a[j] = item
+
+
+@helper()
+def position(index, t):
+    """Where t stands in a sorted array, or -1."""
+    low, high = 0, index.shape[0]
+    while low < high:
+        middle = (low + high) // 2
+        if index[middle] < t:
+            low = middle + 1
+        else:
+            high = middle
+    return low if low < index.shape[0] and index[low] == t else -1
+
+
+@helper()
+def count_votes(codes, neighbors):
+    """Merge the supports of the neighbours."""
+    total = 0
+    for j in neighbors:
+        total += codes.size[j]
+    index = np.empty(total, np.int64)
+    total = 0
+    for j in neighbors:
+        for k in range(codes.size[j]):
+            index[total] = codes.index[j, k]
+            total += 1
+    insertion_sort(index)
+    count = np.zeros(total, np.int64)
+    distinct = 0
+    for k in range(total):
+        if distinct == 0 or index[k] != index[distinct - 1]:
+            index[distinct] = index[k]
+            distinct += 1
+        count[distinct - 1] += 1
+    return Votes(index[:distinct], count[:distinct], neighbors.shape[0])
+
+
+@helper()
+def coefficient(votes, t):
+    """``c_t``: neighbours that do not use t, less those that do."""
+    place = position(votes.index, t)
+    return votes.voters if place < 0 else votes.voters - 2 * votes.count[place]
+
+
+@helper()
+def smallest_positive_coefficient(votes):
+    """The smallest ``c_t > 0`` of any t."""
+    smallest = votes.voters
+    for count in votes.count:
+        c = votes.voters - 2 * count
+        if 0 < c < smallest:
+            smallest = c
+    return smallest
+
+
+@kernel()
+def support_distances(codes, neighbors):
+    """``R_S(Z)`` of eq. (3): the support distances (4), summed over all pairs of neighbours."""
+    total = 0
+    for i in range(neighbors.shape[0]):
+        for j in neighbors[i]:
+            a = 0
+            b = 0
+            while a < codes.size[i] or b < codes.size[j]:
+                if b == codes.size[j] or (
+                    a < codes.size[i] and codes.index[i, a] < codes.index[j, b]
+                ):
+                    total += codes.index[i, a] != j
+                    a += 1
+                elif a == codes.size[i] or codes.index[j, b] < codes.index[i, a]:
+                    total += codes.index[j, b] != i
+                    b += 1
+                else:
+                    a += 1
+                    b += 1
+    return total

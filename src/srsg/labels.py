@@ -1,0 +1,160 @@
+"""From the graph to labels: the cheap part of every method here."""
+
+from __future__ import annotations
+
+from typing import Literal, overload
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.sparse import csgraph
+from sklearn.cluster import KMeans
+from sklearn.cluster._spectral import cluster_qr, discretize
+from sklearn.utils import check_array, check_random_state
+from threadpoolctl import threadpool_limits
+
+from srsg.affinity import bridged
+from srsg.embedding import Embedding, spectral_embedding
+from srsg.neighbors import neighbor_graph
+from srsg.types import AssignLabels, Bridge, FloatArray, IntArray, Matrix, RandomState
+
+AUTO_BRIDGE = 0.01
+"""Weight of the bridges that ``bridge="auto"`` builds."""
+
+
+@overload
+def cluster_graph(
+    affinity: Matrix,
+    n_clusters: int,
+    *,
+    neighbors: IntArray | None = ...,
+    bridge: Bridge = ...,
+    assign_labels: AssignLabels = ...,
+    n_init: int = ...,
+    random_state: RandomState = ...,
+    return_embedding: Literal[False] = ...,
+) -> NDArray[np.intp]: ...
+
+
+@overload
+def cluster_graph(
+    affinity: Matrix,
+    n_clusters: int,
+    *,
+    neighbors: IntArray | None = ...,
+    bridge: Bridge = ...,
+    assign_labels: AssignLabels = ...,
+    n_init: int = ...,
+    random_state: RandomState = ...,
+    return_embedding: Literal[True],
+) -> tuple[NDArray[np.intp], Embedding]: ...
+
+
+def cluster_graph(
+    affinity: Matrix,
+    n_clusters: int,
+    *,
+    neighbors: IntArray | None = None,
+    bridge: Bridge = "auto",
+    assign_labels: AssignLabels = "kmeans",
+    n_init: int = 10,
+    random_state: RandomState = None,
+    return_embedding: bool = False,
+) -> NDArray[np.intp] | tuple[NDArray[np.intp], Embedding]:
+    """Cluster the vertices of a weighted graph by the spectral step of Ng, Jordan and Weiss.
+
+    Parameters
+    ----------
+    affinity : array or sparse matrix of shape (n, n)
+        Symmetric, non-negative weights: ``affinity_matrix_`` of any estimator here.
+    n_clusters : int
+        Number of clusters.
+    neighbors : ndarray of shape (n, n_neighbors), optional
+        Nearest neighbours of every vertex, ``neighbors_`` of any estimator here: weak edges to
+        them bridge the connected components of the graph.
+    bridge : "auto", float or None
+        Weight of the bridges, as a share of the mean edge weight. "auto" builds them, at one
+        per cent, where components outnumber clusters, so that the data decide which of them
+        belong together; a number builds them always, None never.
+    assign_labels : {"kmeans", "discretize", "cluster_qr"}
+        How the embedded vertices get their labels, as in scikit-learn's spectral clustering.
+    n_init : int
+        Restarts of K-means.
+    random_state : int, RandomState or None
+        Start of K-means and of the eigen-solver.
+    return_embedding : bool
+        Return the :class:`~srsg.embedding.Embedding` too.
+
+    Returns
+    -------
+    labels : ndarray of shape (n,)
+        A label for every vertex, isolated ones too.
+    embedding : Embedding
+        If asked for.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from srsg import cluster_graph
+    >>> W = np.kron(np.eye(2), np.ones((3, 3)))
+    >>> labels = cluster_graph(W, 2, random_state=0)
+    >>> bool((labels[:3] == labels[0]).all() and (labels[3:] == 1 - labels[0]).all())
+    True
+    """
+    graph = check_affinity(affinity)
+    check_cluster_count(n_clusters, graph.shape[0])
+    strength = AUTO_BRIDGE if bridge == "auto" else bridge
+    outnumbered = csgraph.connected_components(graph, directed=False)[0] > n_clusters
+    if neighbors is not None and strength and (outnumbered or bridge != "auto"):
+        graph = bridged(graph, neighbor_graph(neighbors), strength)
+    rng = check_random_state(random_state)
+    embedding = spectral_embedding(graph, n_clusters, seed=_draw_seed(rng))
+    labels = _label(embedding.vectors, n_clusters, assign_labels, n_init, rng)
+    return (labels, embedding) if return_embedding else labels
+
+
+def check_affinity(affinity: Matrix) -> sparse.csr_array:
+    """The graph as CSR, or a ValueError that says what is wrong with it."""
+    checked = check_array(affinity, accept_sparse="csr", dtype=np.float64, input_name="affinity")
+    graph = sparse.csr_array(checked)
+    if graph.shape[0] != graph.shape[1]:
+        raise ValueError(f"affinity must be square, got shape {graph.shape}.")
+    if graph.nnz and graph.data.min() < 0:
+        raise ValueError("affinity has negative weights; take absolute values first.")
+    asymmetry = abs(graph - graph.T).max() if graph.nnz else 0.0
+    if asymmetry > 1e-10 * max(1.0, graph.max()):
+        raise ValueError("affinity must be symmetric; use (W + W.T) / 2.")
+    graph.eliminate_zeros()
+    return graph
+
+
+def check_cluster_count(n_clusters: int, n_points: int) -> None:
+    if n_clusters > n_points:
+        raise ValueError(
+            f"n_clusters={n_clusters} exceeds the number of points, n_samples={n_points}."
+        )
+
+
+def _draw_seed(rng: np.random.RandomState) -> int:
+    return int(rng.randint(np.iinfo(np.int32).max))
+
+
+def _label(
+    vectors: FloatArray,
+    n_clusters: int,
+    assign_labels: AssignLabels,
+    n_init: int,
+    rng: np.random.RandomState,
+) -> NDArray[np.intp]:
+    if assign_labels == "discretize":
+        return np.asarray(discretize(vectors, random_state=rng), dtype=np.intp)
+    if assign_labels == "cluster_qr":
+        return np.asarray(cluster_qr(vectors), dtype=np.intp)
+    if assign_labels != "kmeans":
+        raise ValueError(
+            f"assign_labels must be 'kmeans', 'discretize' or 'cluster_qr', got {assign_labels!r}."
+        )
+    kmeans = KMeans(n_clusters, n_init=n_init, random_state=_draw_seed(rng))
+    # Sums over several threads end in other bits.
+    with threadpool_limits(1):
+        return np.asarray(kmeans.fit_predict(vectors), dtype=np.intp)

@@ -1,0 +1,71 @@
+"""The paper's two measures of agreement with known labels."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import linear_sum_assignment
+from sklearn.metrics import normalized_mutual_info_score
+from sklearn.metrics.cluster import contingency_matrix
+
+
+def clustering_accuracy(y_true: ArrayLike, y_pred: ArrayLike) -> float:
+    """Share of points whose cluster is matched with their class, under the best matching.
+
+    Every cluster is matched with at most one class (Kuhn-Munkres). The paper's formula prints
+    the share of the mismatched points; its tables have the matched share, as here.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n,)
+        Known classes and found clusters, of any names and numbers.
+
+    Returns
+    -------
+    float
+        Between 0 and 1.
+
+    Examples
+    --------
+    >>> from srsg.metrics import clustering_accuracy
+    >>> clustering_accuracy([0, 0, 1, 1], ["b", "b", "a", "b"])
+    0.75
+    """
+    table = contingency_matrix(*_checked(y_true, y_pred))
+    classes, clusters = linear_sum_assignment(-table)
+    return float(table[classes, clusters].sum() / table.sum())
+
+
+def normalized_mutual_info(y_true: ArrayLike, y_pred: ArrayLike) -> float:
+    """Mutual information divided by the larger of the two entropies.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n,)
+        Known classes and found clusters, of any names and numbers.
+
+    Returns
+    -------
+    float
+        Between 0 and 1.
+
+    Examples
+    --------
+    >>> from srsg.metrics import normalized_mutual_info
+    >>> normalized_mutual_info([0, 0, 1, 1], [1, 1, 0, 0])
+    1.0
+    """
+    score = normalized_mutual_info_score(*_checked(y_true, y_pred), average_method="max")
+    return float(score)
+
+
+def _checked(y_true: ArrayLike, y_pred: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+    true, pred = np.asarray(y_true), np.asarray(y_pred)
+    if true.ndim != 1 or true.shape != pred.shape:
+        raise ValueError(
+            f"y_true and y_pred must be one-dimensional and of equal length, got shapes "
+            f"{true.shape} and {pred.shape}."
+        )
+    if not true.size:
+        raise ValueError("y_true and y_pred are empty.")
+    return true, pred

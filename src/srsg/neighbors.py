@@ -1,0 +1,78 @@
+"""The K nearest neighbours of every point: the paper's graph S."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from srsg.engine import Engine, ThreadEngine
+from srsg.kernels.correlations import nearest
+from srsg.points import BLOCK_SIZE, Points
+from srsg.types import IntArray
+
+
+def nearest_neighbors(
+    points: Points,
+    n_neighbors: int,
+    *,
+    block_size: int = BLOCK_SIZE,
+    engine: Engine | None = None,
+) -> IntArray:
+    """The nearest other points by Euclidean distance, nearest first, ties by index.
+
+    Examples
+    --------
+    >>> from srsg.neighbors import nearest_neighbors
+    >>> from srsg.points import unit_points
+    >>> nearest_neighbors(unit_points([[1.0, 0.0], [1.0, 0.1], [0.0, 1.0]]), 1)
+    array([[1],
+           [0],
+           [1]])
+    """
+    engine = engine or ThreadEngine()
+    task = partial(_scan, n_neighbors=n_neighbors)
+    blocks = np.split(np.arange(points.n), range(block_size, points.n, block_size))
+    found = engine.map(task, engine.share(points), blocks, label="nearest neighbours")
+    return np.concatenate(found)
+
+
+def _scan(points: Points, rows: IntArray, *, n_neighbors: int) -> IntArray:
+    correlations = points.correlations(points.x[rows])
+    return neighbors_from_correlations(points, rows, correlations, n_neighbors)
+
+
+def neighbors_from_correlations(
+    points: Points,
+    rows: IntArray,
+    correlations: NDArray[np.float32],
+    n_neighbors: int,
+) -> IntArray:
+    """The same for some rows whose correlations with all points are known."""
+    found = np.empty((len(rows), n_neighbors), np.int64)
+    if n_neighbors:
+        nearest(points.x, rows, correlations, points.correlation_error, found)
+    return found
+
+
+def neighbor_graph(neighbors: IntArray) -> sparse.csr_array:
+    """The adjacency matrix S: row i has ones at the neighbours of point i.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from srsg.neighbors import neighbor_graph
+    >>> neighbor_graph(np.array([[1], [0], [1]])).toarray()
+    array([[0., 1., 0.],
+           [1., 0., 0.],
+           [0., 1., 0.]])
+    """
+    n_points, n_neighbors = neighbors.shape
+    starts = np.arange(0, neighbors.size + 1, n_neighbors)
+    graph = sparse.csr_array(
+        (np.ones(neighbors.size), neighbors.ravel(), starts), shape=(n_points, n_points)
+    )
+    graph.sort_indices()
+    return graph

@@ -1,0 +1,78 @@
+"""The points: every sample scaled to unit l2 norm, as the paper has it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from srsg.types import Matrix
+
+BLOCK_SIZE = 256
+"""Points scanned at once by default."""
+
+
+@dataclass(frozen=True)
+class Points:
+    """Unit-norm points, one a row; the paper's X is the transpose.
+
+    Examples
+    --------
+    >>> from srsg.points import unit_points
+    >>> unit_points([[3.0, 4.0], [0.0, 2.0]]).x
+    array([[0.6, 0.8],
+           [0. , 1. ]])
+    """
+
+    x: NDArray[np.floating]
+
+    @property
+    def n(self) -> int:
+        return len(self.x)
+
+    @cached_property
+    def x32(self) -> NDArray[np.float32]:
+        """The points in the precision that looks for candidates; float64 decides on them."""
+        return self.x.astype(np.float32, copy=False)
+
+    @property
+    def correlation_error(self) -> float:
+        """Bound on the rounding of a float32 inner product of unit vectors."""
+        return (self.x.shape[1] + 8) * 2.0**-24
+
+    def correlations(self, vectors: NDArray[np.floating]) -> NDArray[np.float32]:
+        """Inner products of the vectors with every point: one matrix product."""
+        return vectors.astype(np.float32) @ self.x32.T
+
+
+def unit_points(X: Matrix) -> Points:
+    """Scale every row to unit l2 norm.
+
+    Raises
+    ------
+    ValueError
+        If a row is zero, or so small that its norm is: it has no direction.
+    """
+    dense: NDArray = X.toarray() if sparse.issparse(X) else np.asarray(X)
+    if dense.dtype != np.float32:
+        dense = dense.astype(np.float64, copy=False)
+    # Scaling by the largest entry first keeps the norm of huge and tiny rows finite.
+    largest = np.abs(dense).max(axis=1, keepdims=True)
+    zero = np.flatnonzero(largest == 0)
+    if zero.size:
+        raise ValueError(
+            f"X has {zero.size} row(s) of zeros, which have no direction: rows "
+            f"{name_rows(zero)}. Remove them before clustering."
+        )
+    scaled = dense / largest
+    scaled /= np.linalg.norm(scaled, axis=1, keepdims=True)
+    return Points(np.ascontiguousarray(scaled))
+
+
+def name_rows(rows: NDArray[np.intp], most: int = 10) -> str:
+    """The first few row numbers, for an error message."""
+    shown = ", ".join(str(row) for row in rows[:most])
+    return shown if rows.size <= most else f"{shown}, ..."

@@ -1,0 +1,19 @@
+"""Names for the types that signatures share."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+Matrix = ArrayLike | sparse.sparray | sparse.spmatrix
+"""Anything two-dimensional a user may pass: arrays, lists, DataFrames, sparse matrices."""
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+AssignLabels = Literal["kmeans", "discretize", "cluster_qr"]
+Bridge = float | Literal["auto"] | None
+RandomState = int | np.random.RandomState | None
