@@ -43,9 +43,7 @@ class Embedding:
     n_components: int
 
 
-def spectral_embedding(
-    affinity: sparse.csr_array, n_dimensions: int, *, seed: int = 0
-) -> Embedding:
+def spectral_embedding(affinity: sparse.csr_array, n_dimensions: int) -> Embedding:
     """Rows of the leading eigenvectors of ``D^-1/2 W D^-1/2``, scaled to unit length.
 
     With more components than dimensions the eigenvectors of the eigenvalue 1 would be an
@@ -59,8 +57,6 @@ def spectral_embedding(
         Symmetric, non-negative weights.
     n_dimensions : int
         Number of eigenvectors.
-    seed : int
-        For the start vectors of the iterative solver.
 
     Returns
     -------
@@ -78,31 +74,30 @@ def spectral_embedding(
     """
     n_components, component = csgraph.connected_components(affinity, directed=False)
     if n_components > n_dimensions:
-        values, vectors = _leading(_uniformly_linked(affinity), n_dimensions, seed)
+        values, vectors = _leading(_uniformly_linked(affinity), n_dimensions)
     else:
-        values, vectors = _by_component(affinity, component, n_dimensions, seed)
+        values, vectors = _by_component(affinity, component, n_dimensions)
     return Embedding(_unit_rows(vectors), values, n_components)
 
 
 def _by_component(
-    affinity: sparse.csr_array, component: NDArray[np.int32], n_dimensions: int, seed: int
+    affinity: sparse.csr_array, component: NDArray[np.int32], n_dimensions: int
 ) -> tuple[FloatArray, FloatArray]:
     """Leading eigenpairs of a block-diagonal matrix, from those of its blocks."""
-    values, columns = [], []
-    for label in range(component.max() + 1):
-        members = np.flatnonzero(component == label)
-        block = _normalized(affinity[members][:, members])
-        block_values, block_vectors = _leading(block, min(n_dimensions, len(members)), seed)
-        # Exact on a connected block; rounding must not let another block's second eigenvalue
-        # come before it.
-        block_values[0] = 1.0
-        for value, vector in zip(block_values, block_vectors.T, strict=True):
-            column = np.zeros(affinity.shape[0])
-            column[members] = vector
-            values.append(value)
-            columns.append(column)
-    order = np.argsort(-np.array(values), kind="stable")[:n_dimensions]
-    return np.array(values)[order], np.column_stack([columns[k] for k in order])
+    members = [np.flatnonzero(component == label) for label in range(component.max() + 1)]
+    # Every block has an eigenvalue 1, which leaves so many for the others of any one block.
+    most = n_dimensions - len(members) + 1
+    pairs: list[tuple[float, FloatArray, NDArray[np.intp]]] = []
+    for vertices in members:
+        block = _normalized(affinity[vertices][:, vertices])
+        values, vectors = _leading(block, min(most, len(vertices)))
+        values[0] = 1.0  # exact on a connected block, so no block's second comes before it
+        pairs += zip(values, vectors.T, [vertices] * len(values), strict=True)
+    pairs.sort(key=lambda pair: -pair[0])
+    columns = np.zeros((affinity.shape[0], n_dimensions))
+    for k, (_, vector, vertices) in enumerate(pairs[:n_dimensions]):
+        columns[vertices, k] = vector
+    return np.array([value for value, _, _ in pairs[:n_dimensions]]), columns
 
 
 def _normalized(affinity: sparse.csr_array) -> sparse.csr_array:
@@ -138,7 +133,7 @@ def _plus_low_rank(
 
 
 def _leading(
-    matrix: sparse.csr_array | LinearOperator, count: int, seed: int
+    matrix: sparse.csr_array | LinearOperator, count: int
 ) -> tuple[FloatArray, FloatArray]:
     """The ``count`` largest eigenvalues of a symmetric matrix, in decreasing order."""
     size = matrix.shape[0]
@@ -146,7 +141,7 @@ def _leading(
         dense = matrix @ np.eye(size)
         values, vectors = linalg.eigh(dense, subset_by_index=[size - count, size - 1])
         return values[::-1].copy(), vectors[:, ::-1]
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)  # start vectors; the result does not depend on them
     values, vectors = eigsh(matrix, count, which="LA", tol=1e-10, v0=rng.standard_normal(size))
     for _ in range(count):
         # Lanczos can miss copies of a repeated eigenvalue. Send what was found to -1: nothing

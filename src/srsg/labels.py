@@ -10,7 +10,7 @@ from scipy import sparse
 from scipy.sparse import csgraph
 from sklearn.cluster import KMeans
 from sklearn.cluster._spectral import cluster_qr, discretize
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import check_array
 from threadpoolctl import threadpool_limits
 
 from srsg.affinity import bridged
@@ -81,7 +81,7 @@ def cluster_graph(
     n_init : int
         Restarts of K-means.
     random_state : int, RandomState or None
-        Start of K-means and of the eigen-solver.
+        Starts of K-means.
     return_embedding : bool
         Return the :class:`~srsg.embedding.Embedding` too.
 
@@ -107,9 +107,8 @@ def cluster_graph(
     outnumbered = csgraph.connected_components(graph, directed=False)[0] > n_clusters
     if neighbors is not None and strength and (outnumbered or bridge != "auto"):
         graph = bridged(graph, neighbor_graph(neighbors), strength)
-    rng = check_random_state(random_state)
-    embedding = spectral_embedding(graph, n_clusters, seed=_draw_seed(rng))
-    labels = _label(embedding.vectors, n_clusters, assign_labels, n_init, rng)
+    embedding = spectral_embedding(graph, n_clusters)
+    labels = _label(embedding.vectors, n_clusters, assign_labels, n_init, random_state)
     return (labels, embedding) if return_embedding else labels
 
 
@@ -135,26 +134,22 @@ def check_cluster_count(n_clusters: int, n_points: int) -> None:
         )
 
 
-def _draw_seed(rng: np.random.RandomState) -> int:
-    return int(rng.randint(np.iinfo(np.int32).max))
-
-
 def _label(
     vectors: FloatArray,
     n_clusters: int,
     assign_labels: AssignLabels,
     n_init: int,
-    rng: np.random.RandomState,
+    random_state: RandomState,
 ) -> NDArray[np.intp]:
     if assign_labels == "discretize":
-        return np.asarray(discretize(vectors, random_state=rng), dtype=np.intp)
+        return np.asarray(discretize(vectors, random_state=random_state), dtype=np.intp)
     if assign_labels == "cluster_qr":
         return np.asarray(cluster_qr(vectors), dtype=np.intp)
     if assign_labels != "kmeans":
         raise ValueError(
             f"assign_labels must be 'kmeans', 'discretize' or 'cluster_qr', got {assign_labels!r}."
         )
-    kmeans = KMeans(n_clusters, n_init=n_init, random_state=_draw_seed(rng))
+    kmeans = KMeans(n_clusters, n_init=n_init, random_state=random_state)
     # Sums over several threads end in other bits.
     with threadpool_limits(1):
         return np.asarray(kmeans.fit_predict(vectors), dtype=np.intp)

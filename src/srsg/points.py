@@ -59,6 +59,7 @@ def unit_points(X: Matrix) -> Points:
     dense: NDArray = X.toarray() if sparse.issparse(X) else np.asarray(X)
     if dense.dtype != np.float32:
         dense = dense.astype(np.float64, copy=False)
+    dense = np.ascontiguousarray(dense)  # in another order the sums below have other bits
     # Scaling by the largest entry first keeps the norm of huge and tiny rows finite.
     largest = np.abs(dense).max(axis=1, keepdims=True)
     zero = np.flatnonzero(largest == 0)
@@ -69,7 +70,7 @@ def unit_points(X: Matrix) -> Points:
         )
     scaled = dense / largest
     scaled /= np.linalg.norm(scaled, axis=1, keepdims=True)
-    return Points(np.ascontiguousarray(scaled))
+    return Points(scaled)
 
 
 def name_rows(rows: NDArray[np.intp], most: int = 10) -> str:

@@ -62,7 +62,7 @@ class SRSG(GraphClusterer):
     n_jobs : int or None
         Threads; None takes all cores. The result does not depend on it.
     random_state : int, RandomState or None
-        Start of K-means and of the eigen-solver.
+        Starts of K-means; all else is deterministic.
     verbose : bool
         Show progress on standard error.
 

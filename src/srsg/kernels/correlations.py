@@ -8,7 +8,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from srsg.kernels.compiled import helper, kernel
+from srsg.kernels.compiled import ZERO, helper, kernel
 from srsg.kernels.linalg import assign, dot, squared_distance
 
 Scan = namedtuple("Scan", "half_lam tol error worst_taken")
@@ -50,7 +50,7 @@ def nearest(points, rows, correlations, error, neighbors):
     for p in range(rows.shape[0]):
         own = rows[p]
         row = correlations[p]
-        count = 0
+        count = ZERO
         worst = -np.inf
         for t in range(n_points):
             if row[t] > worst and t != own:
@@ -58,7 +58,7 @@ def nearest(points, rows, correlations, error, neighbors):
                 if count == n_neighbors:
                     worst = -keys[count - 1]
         cut = worst - 2 * error
-        count = 0
+        count = ZERO
         for t in range(n_points):
             if row[t] >= cut and t != own:
                 distance = squared_distance(points[own], points[t])
@@ -87,13 +87,13 @@ def add_violators(points, rows, resid, correlations, codes, scan, outside):
         row = correlations[p]
         slack = scan.error * np.sqrt(dot(resid[p], resid[p]))
         cut = scan.half_lam - slack
-        count = 0
+        count = ZERO
         largest = 0.0
         for t in range(points.shape[0]):
             strength = np.float64(abs(row[t]))
             if strength <= cut or t == rows[p] or contains(codes.index[p], codes.size[p], t):
                 continue
-            if strength <= scan.half_lam + slack:
+            if strength <= scan.half_lam + scan.tol + slack:
                 strength = abs(dot(points[t], resid[p]))
             largest = max(largest, strength)
             if strength > scan.half_lam + scan.tol:

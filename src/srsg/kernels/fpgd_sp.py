@@ -4,8 +4,8 @@ from collections import namedtuple
 
 import numpy as np
 
-from srsg.kernels.compiled import helper, kernel
-from srsg.kernels.linalg import assign, dot, in_float64, multiply
+from srsg.kernels.compiled import ZERO, helper, kernel
+from srsg.kernels.linalg import assign, cholesky, dot, in_float64, multiply
 
 Settings = namedtuple("Settings", "gamma step max_iter tol")
 """``gamma``, the step ``s`` and the bounds on the iterations: what all points share."""
@@ -70,12 +70,12 @@ def fpgd_sp_run(gram, b, power, c, z, touched, settings, trace):
         touched[t] = z[t] != 0.0
     fit = power - 2 * dot(b, z) + start_power
     value = objective(fit, z, settings.gamma, c)
-    record(trace, 0, value, z, v)
+    iterations = ZERO
+    record(trace, iterations, value, z, v)
     largest = max(fit, 0.0)
     farthest = 0.0
-    iterations = 0
     for k in range(1, settings.max_iter + 1):
-        iterations = k
+        iterations += 1
         alpha = 2.0 / (k + 1)
         for t in range(size):
             m[t] = (1 - alpha) * z[t] + alpha * v[t]
@@ -95,21 +95,51 @@ def fpgd_sp_run(gram, b, power, c, z, touched, settings, trace):
         fit = power - 2 * dot(b, z) + dot(z, gram_z)
         previous = value
         value = objective(fit, z, settings.gamma, c)
-        record(trace, k, value, z, v)
+        record(trace, iterations, value, z, v)
         if abs(value - previous) < settings.tol:
             break
     return Run(iterations, fit, np.sqrt(largest), np.sqrt(farthest))
 
 
 @helper()
-def stable_step(gram, step):
-    """``step``, cut to ``1 / (2 sigma_max(G))`` beyond which Algorithm 1 may diverge."""
-    widest = 0.0
+def stable_step(gram, moves, step):
+    """``step``, cut to ``1 / (2 sigma_max(G))`` beyond which Algorithm 1 may diverge.
+
+    G has the rows and columns of the coordinates that move.
+    """
+    low = 0.0
+    high = 0.0
     for k in range(gram.shape[0]):
-        total = 0.0
-        for j in range(gram.shape[0]):
-            total += abs(gram[k, j])
-        widest = max(widest, total)
-    if 2 * step * widest <= 1.0:  # no eigenvalue exceeds the largest row sum
+        if moves[k]:
+            total = 0.0
+            for j in range(gram.shape[0]):
+                if moves[j]:
+                    total += abs(gram[k, j])
+            low = max(low, gram[k, k])
+            high = max(high, total)
+    # The largest eigenvalue lies between the largest diagonal entry and the largest row sum.
+    if 2 * step * high <= 1.0 or is_above_spectrum(gram, moves, 0.5 / step):
         return step
-    return min(step, 0.5 / np.linalg.eigvalsh(gram)[-1])
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        if is_above_spectrum(gram, moves, middle):
+            high = middle
+        else:
+            low = middle
+    return min(step, 0.5 / high)
+
+
+@helper()
+def is_above_spectrum(gram, moves, bound):
+    """Whether ``bound * I - G`` is positive definite."""
+    size = gram.shape[0]
+    shifted = np.empty((size, size))
+    support = np.empty(size, np.int64)
+    count = ZERO
+    for k in range(size):
+        for j in range(size):
+            shifted[k, j] = (bound if k == j else 0.0) - gram[k, j]
+        if moves[k]:
+            support[count] = k
+            count += 1
+    return cholesky(shifted, support, count, np.empty((size, size))) == count

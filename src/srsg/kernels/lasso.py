@@ -8,25 +8,28 @@ correlations with the point that is coded.
 import numpy as np
 
 from srsg.kernels.codes import keep_sorted_support, residual
-from srsg.kernels.compiled import helper, kernel
+from srsg.kernels.compiled import ZERO, helper, kernel
 from srsg.kernels.linalg import (
     assign,
+    backward_solve,
     cholesky,
-    cholesky_solve,
     dot,
+    forward_solve,
     gather,
+    gram_matrix,
     in_float64,
     multiply,
 )
 
-SWEEPS_BEFORE_DIRECT_STEP = 4
+SWEEPS_BEFORE_DIRECT_STEP = 2
 MAX_ROUNDS = 5000
-ROUNDING = 1e-14
+ROUNDING = 1e-13
 
 
 @helper()
-def coordinate_sweep(gram, size, half_lam, z, gradient):
+def coordinate_sweep(gram, half_lam, z, gradient):
     """One cyclic pass of coordinate descent; ``gradient`` is ``b - G z``, kept up to date."""
+    size = z.shape[0]
     for k in range(size):
         curvature = gram[k, k]
         target = gradient[k] + curvature * z[k]
@@ -44,39 +47,71 @@ def coordinate_sweep(gram, size, half_lam, z, gradient):
 
 
 @helper()
-def direct_step(gram, size, half_lam, b, z, support, factor, target):
-    """Move towards the minimiser with the present signs, at most to the first sign change.
+def signed_minimiser(gram, b, half_lam, z, support, factor, target):
+    """The minimiser with the signs of ``z``, in ``target`` for the coordinates of ``support``.
 
-    Returns 1 if the minimiser was reached, 0 if a coordinate became zero on the way and -1
-    if the points of the support depend on each other.
+    Returns the size of the support and the number of its points that are independent: if fewer,
+    ``target`` is not set and ``factor`` is that of :func:`~srsg.kernels.linalg.cholesky`.
     """
-    count = 0
-    for k in range(size):
+    count = ZERO
+    for k in range(z.shape[0]):
         if z[k] != 0.0:
             support[count] = k
             target[count] = b[k] - half_lam * np.sign(z[k])
             count += 1
-    if not cholesky(gram, support, count, factor):
-        return -1
-    cholesky_solve(factor, count, target)
-    length = 1.0
-    for a in range(count):
-        if target[a] * z[support[a]] <= 0.0:
-            length = min(length, z[support[a]] / (z[support[a]] - target[a]))
-    for a in range(count):
-        k = support[a]
-        here = z[k]
-        z[k] = target[a] if length == 1.0 else here + length * (target[a] - here)
-        if target[a] * here <= 0.0 and here / (here - target[a]) <= length:
-            z[k] = 0.0
-    return 1 if length == 1.0 else 0
+    independent = cholesky(gram, support, count, factor)
+    if independent == count:
+        forward_solve(factor, count, target)
+        backward_solve(factor, count, target)
+    return count, independent
 
 
 @helper()
-def worst_violation(size, half_lam, z, gradient):
-    """Largest violation of the optimality conditions among the first ``size`` coordinates."""
+def direct_step(gram, b, half_lam, z, support, factor, direction):
+    """Move towards the minimiser with the present signs, at most to the first sign change.
+
+    Where points of the support depend on each other there are many minimisers: the move is
+    then along one that changes nothing but the l1 norm, which it does not raise, until a
+    coordinate is zero. Returns whether the minimiser was reached.
+    """
+    count, independent = signed_minimiser(gram, b, half_lam, z, support, factor, direction)
+    farthest = 1.0
+    if independent == count:
+        for a in range(count):
+            direction[a] -= z[support[a]]
+    else:
+        # The last row of the factor is L^-1 g, with g the products with the dependent point.
+        count = independent + 1
+        farthest = np.inf
+        for a in range(independent):
+            direction[a] = -factor[independent, a]
+        backward_solve(factor, independent, direction)
+        direction[independent] = 1.0
+        slope = 0.0
+        for a in range(count):
+            slope += direction[a] * np.sign(z[support[a]])
+        if slope > 0.0:
+            for a in range(count):
+                direction[a] = -direction[a]
+    length = farthest
+    blocking = -1
+    for a in range(count):
+        here = z[support[a]]
+        if direction[a] * here < 0.0 and -here / direction[a] <= length:
+            length = -here / direction[a]
+            blocking = a
+    for a in range(count):
+        z[support[a]] += length * direction[a]
+    if blocking >= 0:
+        z[support[blocking]] = 0.0
+    return blocking < 0
+
+
+@helper()
+def worst_violation(half_lam, z, gradient):
+    """Largest violation of the optimality conditions; ``gradient`` is ``b - G z``."""
     worst = 0.0
-    for k in range(size):
+    for k in range(z.shape[0]):
         if z[k] == 0.0:
             worst = max(worst, abs(gradient[k]) - half_lam)
         else:
@@ -95,17 +130,19 @@ def solve_lasso(gram, b, half_lam, z):
     gradient = np.empty(size)
     support = np.empty(size, np.int64)
     factor = np.empty((size, size))
-    target = np.empty(size)
+    direction = np.empty(size)
     for k in range(size):
         gradient[k] = b[k] - dot(gram[k], z)
     for _ in range(MAX_ROUNDS):
         for _ in range(SWEEPS_BEFORE_DIRECT_STEP):
-            coordinate_sweep(gram, size, half_lam, z, gradient)
-        state = direct_step(gram, size, half_lam, b, z, support, factor, target)
-        if state >= 0:
-            for k in range(size):
-                gradient[k] = b[k] - dot(gram[k], z)
-        if state != 0 and worst_violation(size, half_lam, z, gradient) <= ROUNDING:
+            coordinate_sweep(gram, half_lam, z, gradient)
+        while not direct_step(gram, b, half_lam, z, support, factor, direction):
+            pass  # a coordinate became zero: the support is smaller now
+        weight = 1.0
+        for k in range(size):
+            gradient[k] = b[k] - dot(gram[k], z)
+            weight += abs(z[k])
+        if worst_violation(half_lam, z, gradient) <= ROUNDING * weight:
             break
 
 
@@ -118,7 +155,7 @@ def solve_working_sets(points, rows, codes, half_lam):
         own = in_float64(points[rows[p]])
         b = np.empty(size)
         multiply(atoms, own, b)
-        solve_lasso(np.dot(atoms, atoms.T), b, half_lam, codes.value[p, :size])
+        solve_lasso(gram_matrix(atoms), b, half_lam, codes.value[p, :size])
 
 
 @kernel()
@@ -140,10 +177,10 @@ def close_codes(points, rows, codes, half_lam, outside, violation, gap):
         z = codes.value[p, :size]
         gradient = np.empty(size)
         multiply(atoms, own, gradient)
-        close(np.dot(atoms, atoms.T), gradient, half_lam, z)
+        close(gram_matrix(atoms), gradient, half_lam, z)
         residual(points, rows[p], codes, p, resid)
         multiply(atoms, resid, gradient)
-        worst = worst_violation(size, half_lam, z, gradient)
+        worst = worst_violation(half_lam, z, gradient)
         worst = max(worst, outside[p] - half_lam)
         violation[p] = 2 * worst
         gap[p] = duality_gap(own, resid, z, half_lam, half_lam + worst)
@@ -154,10 +191,15 @@ def close(gram, b, half_lam, z):
     """Replace ``z``, all non-zero, by the exact minimiser with its signs, if it has them."""
     size = z.shape[0]
     support = np.empty(size, np.int64)
-    solved = in_float64(z)
-    factor = np.empty((size, size))
-    if direct_step(gram, size, half_lam, b, solved, support, factor, np.empty(size)) == 1:
-        assign(z, solved)
+    target = np.empty(size)
+    count, independent = signed_minimiser(
+        gram, b, half_lam, z, support, np.empty((size, size)), target
+    )
+    same_signs = independent == count
+    for k in range(size):
+        same_signs &= target[k] * z[k] > 0.0
+    if same_signs:
+        assign(z, target)
 
 
 @helper()

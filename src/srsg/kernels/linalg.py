@@ -4,6 +4,8 @@ import numpy as np
 
 from srsg.kernels.compiled import VECTORISED, helper
 
+PIVOT_ROUNDING = 1e-14
+
 
 @helper(fastmath=VECTORISED)
 def dot(u, v):
@@ -49,26 +51,49 @@ def gather(points, index, size):
 
 
 @helper()
+def gram_matrix(atoms):
+    """Inner products of the rows with each other.
+
+    Half the work of a general product; and every entry depends on its two rows alone, which
+    the blocks of a BLAS do not promise.
+    """
+    size = atoms.shape[0]
+    gram = np.empty((size, size))
+    for a in range(size):
+        for b in range(a + 1):
+            gram[a, b] = gram[b, a] = dot(atoms[a], atoms[b])
+    return gram
+
+
+@helper()
 def cholesky(gram, support, size, factor):
-    """Factor ``gram[support][:, support]`` into ``factor``; False if it is singular."""
+    """Factor ``gram[support][:, support]`` into ``factor``.
+
+    Returns the number of rows factored: ``size``, or the place of the first point that depends
+    on those before it, with its row of the factor filled up to the diagonal.
+    """
     for a in range(size):
         for b in range(a + 1):
             entry = gram[support[a], support[b]] - dot(factor[a, :b], factor[b, :b])
             if a == b:
-                # A pivot this small is rounding: the point depends on those before it.
-                if entry <= 1e-12 * gram[support[a], support[a]]:
-                    return False
+                if entry <= PIVOT_ROUNDING * gram[support[a], support[a]]:
+                    return a
                 factor[a, a] = np.sqrt(entry)
             else:
                 factor[a, b] = entry / factor[b, b]
-    return True
+    return size
 
 
 @helper()
-def cholesky_solve(factor, size, rhs):
-    """Solve in place, in ``rhs[:size]``, with the factor of :func:`cholesky`."""
+def forward_solve(factor, size, rhs):
+    """Solve ``L y = rhs`` in place."""
     for a in range(size):
         rhs[a] = (rhs[a] - dot(factor[a, :a], rhs[:a])) / factor[a, a]
+
+
+@helper()
+def backward_solve(factor, size, rhs):
+    """Solve ``L' y = rhs`` in place."""
     for a in range(size - 1, -1, -1):
         total = rhs[a]
         for b in range(a + 1, size):

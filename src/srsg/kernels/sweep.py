@@ -13,7 +13,7 @@ import numpy as np
 from srsg.kernels.codes import residual
 from srsg.kernels.compiled import helper, kernel
 from srsg.kernels.fpgd_sp import Settings, fpgd_sp_run, no_trace, stable_step
-from srsg.kernels.linalg import dot, gather, in_float64, multiply
+from srsg.kernels.linalg import dot, gather, gram_matrix, in_float64, multiply
 from srsg.kernels.votes import (
     coefficient,
     count_votes,
@@ -75,25 +75,6 @@ def with_entrants(points, i, codes, active, votes, settings, run):
 
 
 @helper()
-def part_of(gram, chosen):
-    """The rows and columns of ``gram`` that are chosen."""
-    count = 0
-    for flag in chosen:
-        count += flag
-    part = np.empty((count, count))
-    a = 0
-    for k in range(chosen.shape[0]):
-        if chosen[k]:
-            b = 0
-            for j in range(chosen.shape[0]):
-                if chosen[j]:
-                    part[a, b] = gram[k, j]
-                    b += 1
-            a += 1
-    return part
-
-
-@helper()
 def run_on(points, i, codes, active, votes, settings):
     """Algorithm 1 for point i on the active coordinates, from its present code.
 
@@ -103,23 +84,22 @@ def run_on(points, i, codes, active, votes, settings):
     size = active.shape[0]
     own = in_float64(points[i])
     atoms = gather(points, active, size)
-    gram = np.dot(atoms, atoms.T)
+    gram = gram_matrix(atoms)
     b = np.empty(size)
     multiply(atoms, own, b)
     c = np.empty(size)
-    starts = np.zeros(size, np.bool_)
+    moves = np.empty(size, np.bool_)
     for k in range(size):
         c[k] = coefficient(votes, active[k])
-        starts[k] = c[k] <= 0 or position(codes.index[i, : codes.size[i]], active[k]) >= 0
-    step = stable_step(part_of(gram, starts), settings.step)
-    touched = np.empty(size, np.bool_)
+        moves[k] = c[k] <= 0 or position(codes.index[i, : codes.size[i]], active[k]) >= 0
+    step = stable_step(gram, moves, settings.step)
     while True:
         z = np.zeros(size)
         for k in range(codes.size[i]):
             z[position(active, codes.index[i, k])] = codes.value[i, k]
         own_settings = Settings(settings.gamma, step, settings.max_iter, settings.tol)
-        run = fpgd_sp_run(gram, b, dot(own, own), c, z, touched, own_settings, no_trace())
-        safe = stable_step(part_of(gram, touched), step)
+        run = fpgd_sp_run(gram, b, dot(own, own), c, z, moves, own_settings, no_trace())
+        safe = stable_step(gram, moves, step)
         if safe >= step:
             return z, run, own_settings
         step = safe

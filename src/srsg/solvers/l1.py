@@ -88,7 +88,7 @@ def l1_codes(
     >>> from srsg.solvers.l1 import l1_codes
     >>> result = l1_codes(unit_points([[1.0, 0.0], [1.0, 0.1], [0.0, 1.0]]), 0.1)
     >>> result.codes.nnz
-    4
+    5
     >>> bool(result.kkt_violation.max() < 1e-9)
     True
     """

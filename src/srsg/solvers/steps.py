@@ -48,8 +48,8 @@ def auto_step(codes: sparse.csr_array) -> float:
     --------
     >>> from scipy import sparse
     >>> from srsg.solvers.steps import auto_step
-    >>> auto_step(sparse.csr_array([[0.0, 0.4], [-0.2, 0.0]]))
-    0.045
+    >>> auto_step(sparse.csr_array([[0.0, 0.5], [-0.5, 0.0]]))
+    0.125
     """
     sizes = np.abs(codes.data[codes.data != 0])
     # Without a single non-zero there is nothing to cut, and any step will do.
