@@ -56,7 +56,7 @@ def unit_points(X: Matrix) -> Points:
     ValueError
         If a row is zero, or so small that its norm is: it has no direction.
     """
-    dense: NDArray = X.toarray() if sparse.issparse(X) else np.asarray(X)
+    dense = as_dense(X)
     if dense.dtype != np.float32:
         dense = dense.astype(np.float64, copy=False)
     dense = np.ascontiguousarray(dense)  # in another order the sums below have other bits
@@ -71,6 +71,11 @@ def unit_points(X: Matrix) -> Points:
     scaled = dense / largest
     scaled /= np.linalg.norm(scaled, axis=1, keepdims=True)
     return Points(scaled)
+
+
+def as_dense(X: Matrix) -> NDArray:
+    """An array of the same values."""
+    return X.toarray() if sparse.issparse(X) else np.asarray(X)
 
 
 def name_rows(rows: NDArray[np.intp], most: int = 10) -> str:

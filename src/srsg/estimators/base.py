@@ -1,4 +1,4 @@
-"""What all graph estimators share: points in, a graph between, labels out."""
+"""What all graph estimators share: data in, a graph between, labels out."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from sklearn.utils.validation import validate_data
 from srsg.affinity import symmetrized
 from srsg.engine import Engine, ThreadEngine
 from srsg.labels import check_cluster_count, cluster_graph
-from srsg.points import Points, unit_points
+from srsg.points import Points, as_dense, unit_points
 from srsg.progress import progress_for
 from srsg.types import FloatArray, IntArray, Matrix
 
@@ -28,19 +28,18 @@ NOT_NEGATIVE = Interval(Real, 0, None, closed="left")
 
 
 class GraphClusterer(ClusterMixin, BaseEstimator, metaclass=ABCMeta):
-    """Base of the estimators that code points, build a graph and cluster it.
+    """Base of the estimators that build a graph of the points and cluster it.
 
     A subclass stores its parameters in ``__init__``, adds their constraints, and writes
-    :meth:`_code`, which sets ``codes_``, ``neighbors_`` and whatever else it learns.
+    :meth:`_build_graph`, which sets ``affinity_matrix_`` and whatever else it learns;
+    ``neighbors_``, where it sets them, bridge the components of the graph.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_clusters": [AT_LEAST_ONE],
-        "n_neighbors": [AT_LEAST_ONE],
         "bridge": [StrOptions({"auto"}), NOT_NEGATIVE, None],
         "assign_labels": [StrOptions({"kmeans", "discretize", "cluster_qr"})],
         "n_init": [AT_LEAST_ONE],
-        "block_size": [AT_LEAST_ONE],
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
         "verbose": ["verbose"],
@@ -48,27 +47,30 @@ class GraphClusterer(ClusterMixin, BaseEstimator, metaclass=ABCMeta):
 
     # Parameters of every subclass.
     n_clusters: int
-    n_neighbors: int
     bridge: Any
     assign_labels: Any
     n_init: int
-    block_size: int
     n_jobs: int | None
     random_state: Any
     verbose: bool | int
 
+    affinity_matrix_: sparse.csr_array | FloatArray
+    neighbors_: IntArray
+    n_components_: int
     labels_: NDArray[np.intp]
     embedding_: FloatArray
     eigenvalues_: FloatArray
-    affinity_matrix_: sparse.csr_array
-    n_components_: int
-    # Set by _code.
-    codes_: sparse.csr_array
-    neighbors_: IntArray
 
     @abstractmethod
-    def _code(self, points: Points, engine: Engine) -> None:
-        """Learn ``codes_`` and ``neighbors_``."""
+    def _build_graph(self, data: Any, engine: Engine) -> None:
+        """Learn ``affinity_matrix_`` from what :meth:`_prepared` returned."""
+
+    def _prepared(self, X: NDArray | sparse.csr_array) -> Any:
+        """The validated input in the form that :meth:`_build_graph` takes.
+
+        Everything that can be wrong with it is found here, before any long work.
+        """
+        return as_dense(X)
 
     def fit(self, X: Matrix, y: None = None) -> Self:
         """Build the graph and cluster it.
@@ -84,13 +86,13 @@ class GraphClusterer(ClusterMixin, BaseEstimator, metaclass=ABCMeta):
         -------
         self
         """
-        points = self._validated_points(X)
-        check_cluster_count(self.n_clusters, points.n)
-        self._build_graph(points)
+        checked = self._validated(X)
+        check_cluster_count(self.n_clusters, checked.shape[0])
+        self._learn_graph(checked)
         self.labels_, embedding = cluster_graph(
             self.affinity_matrix_,
             self.n_clusters,
-            neighbors=self.neighbors_,
+            neighbors=getattr(self, "neighbors_", None),
             bridge=self.bridge,
             assign_labels=self.assign_labels,
             n_init=self.n_init,
@@ -102,7 +104,7 @@ class GraphClusterer(ClusterMixin, BaseEstimator, metaclass=ABCMeta):
         return self
 
     def fit_graph(self, X: Matrix, y: None = None) -> Self:
-        """Learn the codes and the affinity only: the dear part.
+        """Learn the graph only: the dear part.
 
         ``cluster_graph(self.affinity_matrix_, n_clusters)`` is the cheap part, for as many
         numbers of clusters as you like.
@@ -118,13 +120,12 @@ class GraphClusterer(ClusterMixin, BaseEstimator, metaclass=ABCMeta):
         -------
         self
         """
-        self._build_graph(self._validated_points(X))
+        self._learn_graph(self._validated(X))
         return self
 
-    def _validated_points(self, X: Matrix) -> Points:
-        """Everything that can be wrong is found here, before any long work."""
+    def _validated(self, X: Matrix) -> NDArray | sparse.csr_array:
         self._validate_params()
-        checked = validate_data(
+        return validate_data(
             self,
             X,
             accept_sparse="csr",
@@ -132,21 +133,54 @@ class GraphClusterer(ClusterMixin, BaseEstimator, metaclass=ABCMeta):
             ensure_min_samples=2,
             ensure_min_features=2,
         )
-        if self.n_neighbors >= checked.shape[0]:
-            raise ValueError(
-                f"n_neighbors={self.n_neighbors} must be smaller than the number of points, "
-                f"n_samples={checked.shape[0]}."
-            )
-        return unit_points(checked)
 
-    def _build_graph(self, points: Points) -> None:
-        self._code(points, ThreadEngine(self.n_jobs, progress_for(self.verbose)))
-        self.affinity_matrix_ = symmetrized(self.codes_)
-        self.n_components_ = int(
-            csgraph.connected_components(self.affinity_matrix_, directed=False)[0]
-        )
+    def _learn_graph(self, X: NDArray | sparse.csr_array) -> None:
+        engine = ThreadEngine(self.n_jobs, progress_for(self.verbose))
+        self._build_graph(self._prepared(X), engine)
+        n_components, _ = csgraph.connected_components(self.affinity_matrix_, directed=False)
+        self.n_components_ = int(n_components)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+class CodeClusterer(GraphClusterer):
+    """Base of the estimators that code every unit-norm point over the others.
+
+    A subclass writes :meth:`_code`, which sets ``codes_`` and ``neighbors_``.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **GraphClusterer._parameter_constraints,
+        "n_neighbors": [AT_LEAST_ONE],
+        "block_size": [AT_LEAST_ONE],
+    }
+
+    n_neighbors: int
+    block_size: int
+    codes_: sparse.csr_array
+
+    @abstractmethod
+    def _code(self, points: Points, engine: Engine) -> None:
+        """Learn ``codes_`` and ``neighbors_``."""
+
+    def _prepared(self, X: NDArray | sparse.csr_array) -> Points:
+        check_neighbor_count(self.n_neighbors, X.shape[0])
+        return unit_points(X)
+
+    def _build_graph(self, data: Points, engine: Engine) -> None:
+        self._code(data, engine)
+        self.affinity_matrix_ = self._affinity()
+
+    def _affinity(self) -> sparse.csr_array:
+        return symmetrized(self.codes_)
+
+
+def check_neighbor_count(n_neighbors: int, n_points: int) -> None:
+    if n_neighbors >= n_points:
+        raise ValueError(
+            f"n_neighbors={n_neighbors} must be smaller than the number of points, "
+            f"n_samples={n_points}."
+        )

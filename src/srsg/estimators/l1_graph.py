@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from srsg.engine import Engine
-from srsg.estimators.base import NOT_NEGATIVE, POSITIVE, GraphClusterer
+from srsg.estimators.base import NOT_NEGATIVE, POSITIVE, CodeClusterer
 from srsg.points import BLOCK_SIZE, Points
 from srsg.solvers import l1_codes
 from srsg.types import AssignLabels, Bridge, RandomState
 
 
-class L1Graph(GraphClusterer):
+class L1Graph(CodeClusterer):
     """Clustering on the l1-graph (sparse subspace clustering), exact and certified.
 
     Every point, scaled to unit norm, is coded over all others by eq. (1) of the paper,
@@ -80,7 +80,7 @@ class L1Graph(GraphClusterer):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **GraphClusterer._parameter_constraints,
+        **CodeClusterer._parameter_constraints,
         "lam": [POSITIVE],
         "tol": [NOT_NEGATIVE],
     }

@@ -11,14 +11,14 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import StrOptions
 
 from srsg.engine import Engine
-from srsg.estimators.base import AT_LEAST_ONE, NOT_NEGATIVE, POSITIVE, GraphClusterer
+from srsg.estimators.base import AT_LEAST_ONE, NOT_NEGATIVE, POSITIVE, CodeClusterer
 from srsg.neighbors import nearest_neighbors
 from srsg.points import BLOCK_SIZE, Points
 from srsg.solvers import auto_step, l1_codes, srsg_codes, theorem_step
 from srsg.types import AssignLabels, Bridge, Matrix, RandomState
 
 
-class SRSG(GraphClusterer):
+class SRSG(CodeClusterer):
     """Support Regularized Sparse Graph (Sun and Yang, UAI 2023).
 
     Starting from the codes of the l1-graph, every point is coded anew so that it uses the
@@ -112,7 +112,7 @@ class SRSG(GraphClusterer):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **GraphClusterer._parameter_constraints,
+        **CodeClusterer._parameter_constraints,
         "gamma": [POSITIVE],
         "lam": [POSITIVE],
         "step": [POSITIVE, StrOptions({"auto", "theorem"})],
