@@ -169,7 +169,7 @@ def test_all_points_equal():
 def test_verbose_reports_on_standard_error(digits, capsys):
     SRSG(4, verbose=True, random_state=0).fit(digits[0])
     output = capsys.readouterr()
-    assert "l1 codes, scan 1 of 300 points" in output.err
+    assert "codes, scan 1 of 300 points" in output.err
     assert "sweep 1" in output.err
     assert output.out == ""
 

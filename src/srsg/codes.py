@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from srsg.kernels.codes import Codes
@@ -41,6 +42,12 @@ def rows_from_csr(codes: sparse.csr_array, spare: int = 0) -> Codes:
 
 def resized(codes: Codes, width: int) -> Codes:
     """A copy with rows of the given width."""
-    padding = ((0, 0), (0, max(0, width - codes.index.shape[1])))
-    index, value = (np.pad(part, padding)[:, :width] for part in (codes.index, codes.value))
-    return Codes(np.ascontiguousarray(index), np.ascontiguousarray(value), codes.size.copy())
+    return Codes(padded(codes.index, width), padded(codes.value, width), codes.size.copy())
+
+
+def padded(rows: NDArray, width: int) -> NDArray:
+    """A copy with rows of the given width, cut or filled with zeros."""
+    copy = np.zeros((len(rows), width), rows.dtype)
+    kept = min(width, rows.shape[1])
+    copy[:, :kept] = rows[:, :kept]
+    return copy

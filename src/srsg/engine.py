@@ -4,15 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import AbstractContextManager
+from functools import cache
 from typing import Any, Protocol, TypeVar
 
 from joblib import cpu_count, effective_n_jobs
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from srsg.progress import SILENT, Progress
 
 Block = TypeVar("Block")
 Result = TypeVar("Result")
+
+
+@cache
+def _thread_pools() -> ThreadpoolController:
+    return ThreadpoolController()  # looking for the libraries takes a while
+
+
+def serial_linear_algebra() -> AbstractContextManager[object]:
+    """Keep BLAS and OpenMP to one thread.
+
+    Their threads inside ours would oversubscribe the machine, and the bits of a sum may depend
+    on how many there are.
+    """
+    return _thread_pools().limit(limits=1)
 
 
 class Engine(Protocol):
@@ -72,9 +88,7 @@ class ThreadEngine:
     ) -> list[Result]:
         with (
             self.progress.stage(label, len(blocks)) as stage,
-            # Threads of BLAS inside our own would oversubscribe the machine, and a product's
-            # bits may depend on how many there are.
-            threadpool_limits(1),
+            serial_linear_algebra(),
         ):
             pool = ThreadPoolExecutor(self.n_threads)
             try:

@@ -11,10 +11,10 @@ from scipy.sparse import csgraph
 from sklearn.cluster import KMeans
 from sklearn.cluster._spectral import cluster_qr, discretize
 from sklearn.utils import check_array
-from threadpoolctl import threadpool_limits
 
 from srsg.affinity import bridged
 from srsg.embedding import Embedding, spectral_embedding
+from srsg.engine import serial_linear_algebra
 from srsg.neighbors import neighbor_graph
 from srsg.types import AssignLabels, Bridge, FloatArray, IntArray, Matrix, RandomState
 
@@ -151,5 +151,5 @@ def _label(
         )
     kmeans = KMeans(n_clusters, n_init=n_init, random_state=random_state)
     # Sums over several threads end in other bits.
-    with threadpool_limits(1):
+    with serial_linear_algebra():
         return np.asarray(kmeans.fit_predict(vectors), dtype=np.intp)

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from srsg.engine import Engine, ThreadEngine
 from srsg.kernels.correlations import nearest
-from srsg.points import BLOCK_SIZE, Points
+from srsg.points import BLOCK_SIZE, Points, blocks_of_rows
 from srsg.types import IntArray
 
 
@@ -34,7 +34,7 @@ def nearest_neighbors(
     """
     engine = engine or ThreadEngine()
     task = partial(_scan, n_neighbors=n_neighbors)
-    blocks = np.split(np.arange(points.n), range(block_size, points.n, block_size))
+    blocks = blocks_of_rows(points.n, block_size)
     found = engine.map(task, engine.share(points), blocks, label="nearest neighbours")
     return np.concatenate(found)
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from srsg.types import Matrix
+from srsg.types import IntArray, Matrix
 
 BLOCK_SIZE = 256
 """Points scanned at once by default."""
@@ -71,6 +71,11 @@ def unit_points(X: Matrix) -> Points:
     scaled = dense / largest
     scaled /= np.linalg.norm(scaled, axis=1, keepdims=True)
     return Points(scaled)
+
+
+def blocks_of_rows(n_points: int, block_size: int) -> list[IntArray]:
+    """The rows 0..n-1 in blocks."""
+    return np.split(np.arange(n_points), range(block_size, n_points, block_size))
 
 
 def as_dense(X: Matrix) -> NDArray:

@@ -29,19 +29,22 @@ def residuals(points, rows, codes, out):
 
 
 @helper()
-def keep_sorted_support(codes, p):
-    """Drop the zeros of a code and sort it by index."""
+def keep_sorted_support(codes, companion, p):
+    """Drop the zeros of a code and sort it by index, and its companion with it."""
     count = 0
     for k in range(codes.size[p]):
         value = codes.value[p, k]
         if value != 0.0:
             index = codes.index[p, k]
+            follows = companion[p, k]
             place = count
             while place > 0 and codes.index[p, place - 1] > index:
                 codes.index[p, place] = codes.index[p, place - 1]
                 codes.value[p, place] = codes.value[p, place - 1]
+                companion[p, place] = companion[p, place - 1]
                 place -= 1
             codes.index[p, place] = index
             codes.value[p, place] = value
+            companion[p, place] = follows
             count += 1
     codes.size[p] = count

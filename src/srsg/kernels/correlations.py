@@ -11,7 +11,7 @@ import numpy as np
 from srsg.kernels.compiled import ZERO, helper, kernel
 from srsg.kernels.linalg import assign, dot, squared_distance
 
-Scan = namedtuple("Scan", "half_lam tol error worst_taken")
+Scan = namedtuple("Scan", "tol error worst_taken")
 """A point violates the conditions beyond ``half_lam + tol``; correlations of unit vectors are
 known up to ``error``; at most ``worst_taken`` violators join a working set."""
 
@@ -75,7 +75,7 @@ def contains(index, size, t):
 
 
 @kernel()
-def add_violators(points, rows, resid, correlations, codes, scan, outside):
+def add_violators(points, rows, resid, correlations, codes, half_lam, scan, outside):
     """Take into each working set its worst violators, worst first.
 
     ``outside[p]`` becomes the largest correlation, in absolute value, of the residual with a
@@ -86,17 +86,18 @@ def add_violators(points, rows, resid, correlations, codes, scan, outside):
     for p in range(rows.shape[0]):
         row = correlations[p]
         slack = scan.error * np.sqrt(dot(resid[p], resid[p]))
-        cut = scan.half_lam - slack
+        bound = half_lam[p] + scan.tol
+        cut = half_lam[p] - slack
         count = ZERO
         largest = 0.0
         for t in range(points.shape[0]):
             strength = np.float64(abs(row[t]))
             if strength <= cut or t == rows[p] or contains(codes.index[p], codes.size[p], t):
                 continue
-            if strength <= scan.half_lam + scan.tol + slack:
+            if strength <= bound + slack:
                 strength = abs(dot(points[t], resid[p]))
             largest = max(largest, strength)
-            if strength > scan.half_lam + scan.tol:
+            if strength > bound:
                 count = insert_sorted(keys, ids, count, -strength, t)
                 if count == scan.worst_taken:
                     cut = max(cut, -keys[count - 1])
@@ -104,3 +105,25 @@ def add_violators(points, rows, resid, correlations, codes, scan, outside):
         for k in range(count):
             codes.index[p, codes.size[p] + k] = ids[k]
         codes.size[p] += count
+
+
+@kernel()
+def strongest(points, rows, resid, correlations, codes, error, index, strength):
+    """The point most correlated with each residual, those in the codes aside; ties by index."""
+    for p in range(rows.shape[0]):
+        row = correlations[p]
+        for taken in codes.index[p, : codes.size[p]]:
+            row[taken] = 0.0
+        row[rows[p]] = 0.0
+        most = 0.0
+        for t in range(points.shape[0]):
+            most = max(most, np.float64(abs(row[t])))
+        cut = most - 2 * error * np.sqrt(dot(resid[p], resid[p]))
+        index[p] = -1
+        strength[p] = 0.0
+        for t in range(points.shape[0]):
+            if row[t] != 0.0 and abs(row[t]) >= cut:
+                exact = abs(dot(points[t], resid[p]))
+                if exact > strength[p]:
+                    strength[p] = exact
+                    index[p] = t

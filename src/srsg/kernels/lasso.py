@@ -1,9 +1,12 @@
 """The small l1 problems of the working sets, solved to rounding.
 
-Every problem here is eq. (1) of the paper restricted to few points and divided by two,
-``1/2 z' G z - b' z + half_lam * |z|_1`` with ``G`` their Gram matrix and ``b`` their
-correlations with the point that is coded.
+For one point, ``||x - X z||^2 + lam |z|_1 + ridge |z|^2 - 2 q' z``: eq. (1) of the paper, with a
+ridge for the elastic net and a pull q towards given codes for the Laplacian-regularised graph.
+Restricted to few points and divided by two it is ``1/2 z' G z - b' z + half_lam |z|_1``, with
+``G`` their Gram matrix plus the ridge, ``b`` their correlations with x plus the pull.
 """
+
+from collections import namedtuple
 
 import numpy as np
 
@@ -20,6 +23,12 @@ from srsg.kernels.linalg import (
     in_float64,
     multiply,
 )
+
+Penalty = namedtuple("Penalty", "half_lam ridge pull")
+"""Of every row: half of lam, the ridge, and the pull on each point of the working set."""
+
+Certificate = namedtuple("Certificate", "violation gap")
+"""Of every row: largest violation of the optimality conditions, and duality gap."""
 
 SWEEPS_BEFORE_DIRECT_STEP = 2
 MAX_ROUNDS = 5000
@@ -147,43 +156,62 @@ def solve_lasso(gram, b, half_lam, z):
 
 
 @kernel()
-def solve_working_sets(points, rows, codes, half_lam):
+def solve_working_sets(points, rows, codes, penalty):
     """Code each point over its working set, from the code it has."""
     for p in range(rows.shape[0]):
         size = codes.size[p]
         atoms = gather(points, codes.index[p], size)
-        own = in_float64(points[rows[p]])
         b = np.empty(size)
-        multiply(atoms, own, b)
-        solve_lasso(gram_matrix(atoms), b, half_lam, codes.value[p, :size])
+        gram = small_problem(atoms, in_float64(points[rows[p]]), penalty, p, b)
+        solve_lasso(gram, b, penalty.half_lam[p], codes.value[p, :size])
+
+
+@helper()
+def small_problem(atoms, own, penalty, p, b):
+    """``G``, returned, and ``b`` of row p."""
+    gram = gram_matrix(atoms)
+    multiply(atoms, own, b)
+    for k in range(b.shape[0]):
+        gram[k, k] += penalty.ridge[p]
+        b[k] += penalty.pull[p, k]
+    return gram
 
 
 @kernel()
-def close_codes(points, rows, codes, half_lam, outside, violation, gap):
+def close_codes(points, rows, codes, penalty, outside, certificate):
     """Final codes on their sorted supports, with their certificates.
 
     A direct solve on the sorted support makes a code depend on its support alone, not on the
     path that led there: the same bits for any block size and any number of threads.
     ``outside`` are the largest correlations of the residuals with points outside the working
-    sets; ``violation`` and ``gap`` become the largest violation of the optimality conditions
-    of eq. (1) and its duality gap.
+    sets.
     """
     resid = np.empty(points.shape[1])
     for p in range(rows.shape[0]):
-        keep_sorted_support(codes, p)
-        size = codes.size[p]
-        atoms = gather(points, codes.index[p], size)
-        own = in_float64(points[rows[p]])
-        z = codes.value[p, :size]
-        gradient = np.empty(size)
-        multiply(atoms, own, gradient)
-        close(gram_matrix(atoms), gradient, half_lam, z)
+        half_lam = penalty.half_lam[p]
         residual(points, rows[p], codes, p, resid)
-        multiply(atoms, resid, gradient)
-        worst = worst_violation(half_lam, z, gradient)
-        worst = max(worst, outside[p] - half_lam)
-        violation[p] = 2 * worst
-        gap[p] = duality_gap(own, resid, z, half_lam, half_lam + worst)
+        largest = outside[p]
+        unused_pull = 0.0
+        for k in range(codes.size[p]):
+            if codes.value[p, k] == 0.0:
+                pull = penalty.pull[p, k]
+                largest = max(largest, abs(dot(points[codes.index[p, k]], resid) + pull))
+                unused_pull += pull * pull
+        keep_sorted_support(codes, penalty.pull, p)
+
+        size = codes.size[p]
+        own = in_float64(points[rows[p]])
+        atoms = gather(points, codes.index[p], size)
+        b = np.empty(size)
+        z = codes.value[p, :size]
+        close(small_problem(atoms, own, penalty, p, b), b, half_lam, z)
+        residual(points, rows[p], codes, p, resid)
+        worst = max(0.0, largest - half_lam)
+        for k in range(size):
+            gradient = dot(atoms[k], resid) + penalty.pull[p, k] - penalty.ridge[p] * z[k]
+            worst = max(worst, abs(gradient - half_lam * np.sign(z[k])))
+        certificate.violation[p] = 2 * worst
+        certificate.gap[p] = duality_gap(own, resid, z, penalty, p, unused_pull, worst)
 
 
 @helper()
@@ -203,17 +231,28 @@ def close(gram, b, half_lam, z):
 
 
 @helper()
-def duality_gap(own, resid, z, half_lam, largest):
-    """Gap of eq. (1); the dual point is the residual, scaled until ``|2 X' u| <= lam``.
+def duality_gap(own, resid, z, penalty, p, unused_pull, worst):
+    """The gap, with the residual scaled into the feasible set as the dual point.
 
-    ``largest`` is the largest correlation of the residual with another point.
+    Ridge and pull make a plain l1 problem of longer vectors: the residual gets the further
+    entries ``(q - ridge z) / sqrt(ridge)``, the point ``q / sqrt(ridge)``. ``unused_pull`` is
+    the squared pull of the coordinates that are zero.
     """
+    half_lam = penalty.half_lam[p]
+    ridge = penalty.ridge[p]
     power = dot(resid, resid)
-    penalty = 0.0
-    for k in range(z.shape[0]):
-        penalty += 2 * half_lam * abs(z[k])
-    if power == 0.0:
-        return penalty
     inner = dot(resid, own)
-    scale = min(inner / power, half_lam / largest)
-    return max(0.0, power + penalty - 2 * scale * inner + scale * scale * power)
+    l1_norm = 0.0
+    if ridge > 0.0:
+        power += unused_pull / ridge
+        inner += unused_pull / ridge
+    for k in range(z.shape[0]):
+        l1_norm += abs(z[k])
+        if ridge > 0.0:
+            pull = penalty.pull[p, k]
+            power += (pull - ridge * z[k]) ** 2 / ridge
+            inner += pull * (pull - ridge * z[k]) / ridge
+    if power == 0.0:
+        return 2 * half_lam * l1_norm
+    scale = min(inner / power, half_lam / (half_lam + worst))
+    return max(0.0, power + 2 * half_lam * l1_norm - 2 * scale * inner + scale * scale * power)

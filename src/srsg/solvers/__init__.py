@@ -1,16 +1,24 @@
-"""The paper's optimisation problems: eq. (1), Algorithm 1 and Algorithm 2."""
+"""How points are coded: the problems of the paper and of the methods it is compared with."""
 
+from srsg.solvers.elastic_net import smallest_empty_lam
 from srsg.solvers.fpgd_sp import fpgd_sp
 from srsg.solvers.l1 import L1Codes, l1_codes
+from srsg.solvers.laplacian import LaplacianCodes, laplacian_codes
+from srsg.solvers.omp import OMPCodes, omp_codes
 from srsg.solvers.steps import auto_step, theorem_step
 from srsg.solvers.sweeps import SRSGCodes, srsg_codes
 
 __all__ = [
     "L1Codes",
+    "LaplacianCodes",
+    "OMPCodes",
     "SRSGCodes",
     "auto_step",
     "fpgd_sp",
     "l1_codes",
+    "laplacian_codes",
+    "omp_codes",
+    "smallest_empty_lam",
     "srsg_codes",
     "theorem_step",
 ]

@@ -8,8 +8,8 @@ from typing import Literal, overload
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import Bunch
-from threadpoolctl import threadpool_limits
 
+from srsg.engine import serial_linear_algebra
 from srsg.kernels.fpgd_sp import Run, Settings, Trace, fpgd_sp_run
 from srsg.types import FloatArray, IntArray
 
@@ -156,7 +156,7 @@ def _run(
     trace = Trace(np.empty(shape[0]), np.empty(shape), np.empty(shape))
     z = z0.copy()
     touched = np.empty(len(z), dtype=bool)
-    with threadpool_limits(1):
+    with serial_linear_algebra():
         gram, correlation = A.T @ A, A.T @ b
         run = fpgd_sp_run(gram, correlation, float(b @ b), c, z, touched, settings, trace)
     return z, run, trace

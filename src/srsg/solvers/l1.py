@@ -18,7 +18,7 @@ from srsg.codes import csr_from_rows
 from srsg.engine import Engine, ThreadEngine
 from srsg.kernels.codes import residuals
 from srsg.kernels.correlations import Scan, add_violators
-from srsg.kernels.lasso import close_codes, solve_working_sets
+from srsg.kernels.lasso import Certificate, close_codes, solve_working_sets
 from srsg.neighbors import neighbors_from_correlations
 from srsg.points import BLOCK_SIZE, Points
 from srsg.solvers.working_sets import WorkingSets
@@ -38,7 +38,7 @@ class L1Codes:
     codes : csr_array of shape (n, n)
         Row i is the code of point i; its diagonal is zero.
     kkt_violation, dual_gap : ndarray of shape (n,)
-        Largest violation of the optimality conditions of eq. (1), and its duality gap.
+        Largest violation of the optimality conditions, and the duality gap.
     neighbors : ndarray of shape (n, n_neighbors)
         Nearest first, ties by index.
     n_scans : int
@@ -54,8 +54,9 @@ class L1Codes:
 
 def l1_codes(
     points: Points,
-    lam: float,
+    lam: float | FloatArray,
     *,
+    ridge: float | FloatArray = 0.0,
     n_neighbors: int = 0,
     tol: float = 1e-10,
     block_size: int = BLOCK_SIZE,
@@ -67,8 +68,10 @@ def l1_codes(
     ----------
     points : Points
         Unit-norm points.
-    lam : float
-        The paper's ``lambda_l1``.
+    lam : float or ndarray of shape (n,)
+        The paper's ``lambda_l1``, for all points or each its own.
+    ridge : float or ndarray of shape (n,)
+        Adds ``ridge |z|^2`` to the objective: the elastic net.
     n_neighbors : int
         How many nearest neighbours to report along the way.
     tol : float
@@ -92,14 +95,45 @@ def l1_codes(
     >>> bool(result.kkt_violation.max() < 1e-9)
     True
     """
-    engine = engine or ThreadEngine()
+    half_lam = np.broadcast_to(np.asarray(lam, dtype=np.float64) / 2, points.n).copy()
+    ridges = np.broadcast_to(np.asarray(ridge, dtype=np.float64), points.n).copy()
+    start = WorkingSets.empty(half_lam, ridges)
+    solved = solve_exactly(points, start, n_neighbors, tol, block_size, engine or ThreadEngine())
+    return L1Codes(
+        codes=csr_from_rows(solved.sets.codes, points.n),
+        kkt_violation=solved.violation,
+        dual_gap=solved.gap,
+        neighbors=solved.neighbors,
+        n_scans=solved.n_scans,
+    )
+
+
+@dataclass(frozen=True)
+class Solved:
+    """Working sets whose codes are optimal over all points, in order of their rows."""
+
+    sets: WorkingSets
+    violation: FloatArray
+    gap: FloatArray
+    neighbors: IntArray
+    n_scans: int
+
+
+def solve_exactly(
+    points: Points,
+    active: WorkingSets,
+    n_neighbors: int,
+    tol: float,
+    block_size: int,
+    engine: Engine,
+) -> Solved:
+    """Let violators into the working sets until there are none."""
     data = engine.share(points)
-    active = WorkingSets.empty(points.n)
     scanned: list[_Scanned] = []
     n_scans = 0
     while len(active):
-        task = partial(_scan, lam=lam, tol=tol, n_neighbors=0 if n_scans else n_neighbors)
-        label = f"l1 codes, scan {n_scans + 1} of {len(active)} points"
+        task = partial(_scan, tol=tol, n_neighbors=0 if n_scans else n_neighbors)
+        label = f"codes, scan {n_scans + 1} of {len(active)} points"
         blocks = engine.map(task, data, active.blocks(block_size), label=label)
         active = WorkingSets.concatenate([block.going_on for block in blocks])
         scanned += blocks
@@ -108,11 +142,10 @@ def l1_codes(
             neighbors = np.concatenate([block.neighbors for block in blocks])
     done = WorkingSets.concatenate([block.done for block in scanned])
     order = np.argsort(done.rows)
-    done = done[order]
-    return L1Codes(
-        codes=csr_from_rows(done.codes, points.n),
-        kkt_violation=np.concatenate([block.violation for block in scanned])[order],
-        dual_gap=np.concatenate([block.gap for block in scanned])[order],
+    return Solved(
+        sets=done[order],
+        violation=np.concatenate([block.certificate.violation for block in scanned])[order],
+        gap=np.concatenate([block.certificate.gap for block in scanned])[order],
         neighbors=neighbors,
         n_scans=n_scans,
     )
@@ -124,30 +157,27 @@ class _Scanned:
 
     going_on: WorkingSets
     done: WorkingSets
-    violation: FloatArray
-    gap: FloatArray
+    certificate: Certificate
     neighbors: IntArray
 
 
-def _scan(
-    points: Points, block: WorkingSets, *, lam: float, tol: float, n_neighbors: int
-) -> _Scanned:
-    """Scan a block; codes without violators are closed, the others solved with theirs."""
-    x, half_lam = points.x, lam / 2
+def _scan(points: Points, block: WorkingSets, *, tol: float, n_neighbors: int) -> _Scanned:
+    """Solve on the working sets and look for violators; codes without any are closed."""
+    x = points.x
+    grown = block.with_room(WORST_TAKEN)
+    solve_working_sets(x, grown.rows, grown.codes, grown.penalty)
     resid = np.empty((len(block), x.shape[1]))
-    residuals(x, block.rows, block.codes, resid)
+    residuals(x, grown.rows, grown.codes, resid)
     correlations = points.correlations(resid)
+    # Working sets are empty at first, and the residuals the points themselves.
     neighbors = neighbors_from_correlations(points, block.rows, correlations, n_neighbors)
 
-    grown = block.with_room(WORST_TAKEN)
     outside = np.empty(len(block))
-    scan = Scan(half_lam, tol / 2, points.correlation_error, WORST_TAKEN)
-    add_violators(x, grown.rows, resid, correlations, grown.codes, scan, outside)
+    scan = Scan(tol / 2, points.correlation_error, WORST_TAKEN)
+    half_lam = grown.penalty.half_lam
+    add_violators(x, grown.rows, resid, correlations, grown.codes, half_lam, scan, outside)
     ended = grown.codes.size == block.codes.size
-
     done = grown[ended]
-    violation, gap = np.empty(len(done)), np.empty(len(done))
-    close_codes(x, done.rows, done.codes, half_lam, outside[ended], violation, gap)
-    going_on = grown[~ended]
-    solve_working_sets(x, going_on.rows, going_on.codes, half_lam)
-    return _Scanned(going_on, done, violation, gap, neighbors)
+    certificate = Certificate(np.empty(len(done)), np.empty(len(done)))
+    close_codes(x, done.rows, done.codes, done.penalty, outside[ended], certificate)
+    return _Scanned(grown[~ended], done, certificate, neighbors)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
-from threadpoolctl import threadpool_limits
 
 from srsg.codes import csr_from_rows, resized, rows_from_csr
+from srsg.engine import serial_linear_algebra
 from srsg.kernels.codes import Codes, residuals
 from srsg.kernels.fpgd_sp import Settings
 from srsg.kernels.sweep import Outcome, sweep_points
@@ -132,7 +132,7 @@ def _sweep(
     """All points once, in order; gives the codes more room where one outgrows it."""
     order = np.arange(points.n)
     done = 0
-    with progress.stage(label, points.n) as stage, threadpool_limits(1):
+    with progress.stage(label, points.n) as stage, serial_linear_algebra():
         while done < points.n:
             part = order[done : done + POINTS_A_CALL]
             count = sweep_points(points.x, neighbors, part, codes, settings, outcome)

@@ -8,10 +8,12 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
-from srsg.codes import resized
+from srsg.codes import padded, resized, rows_from_csr
 from srsg.kernels.codes import Codes
-from srsg.types import IntArray
+from srsg.kernels.lasso import Penalty
+from srsg.types import FloatArray, IntArray
 
 
 @dataclass(frozen=True)
@@ -20,21 +22,51 @@ class WorkingSets:
 
     rows: IntArray
     codes: Codes
+    penalty: Penalty
 
     @classmethod
-    def empty(cls, n_points: int) -> Self:
+    def empty(cls, half_lam: FloatArray, ridge: FloatArray) -> Self:
+        """For all points, with nothing in the working sets."""
+        n_points = len(half_lam)
         index = np.empty((n_points, 0), np.int64)
-        return cls(np.arange(n_points), Codes(index, index.astype(float), index.sum(axis=1)))
+        codes = Codes(index, index.astype(float), index.sum(axis=1))
+        return cls(np.arange(n_points), codes, Penalty(half_lam, ridge, index.astype(float)))
+
+    @classmethod
+    def pulled(
+        cls,
+        rows: IntArray,
+        start: sparse.csr_array,
+        pull: sparse.csr_array,
+        half_lam: FloatArray,
+        ridge: FloatArray,
+    ) -> Self:
+        """For some points, with the supports of their codes and of what pulls at them."""
+        index, _, size = rows_from_csr(sparse.csr_array(abs(start) + abs(pull)))
+        held = np.arange(index.shape[1]) < size[:, None]
+        owner = np.repeat(np.arange(len(rows)), size)
+        value, pulls = np.zeros(index.shape), np.zeros(index.shape)
+        value[held] = start[owner, index[held]]
+        pulls[held] = pull[owner, index[held]]
+        return cls(rows, Codes(index, value, size), Penalty(half_lam, ridge, pulls))
 
     def __len__(self) -> int:
         return len(self.rows)
 
     def __getitem__(self, chosen: slice | NDArray) -> Self:
-        return type(self)(self.rows[chosen], Codes(*(part[chosen] for part in self.codes)))
+        return type(self)(
+            self.rows[chosen],
+            Codes(*(part[chosen] for part in self.codes)),
+            Penalty(*(part[chosen] for part in self.penalty)),
+        )
 
     def with_room(self, more: int) -> Self:
         """A copy in which every working set can take ``more`` points."""
-        return type(self)(self.rows, resized(self.codes, self.width + more))
+        return self._of_width(self.width + more)
+
+    def _of_width(self, width: int) -> Self:
+        penalty = self.penalty._replace(pull=padded(self.penalty.pull, width))
+        return type(self)(self.rows, resized(self.codes, width), penalty)
 
     @property
     def width(self) -> int:
@@ -43,9 +75,13 @@ class WorkingSets:
     @classmethod
     def concatenate(cls, parts: Sequence[Self]) -> Self:
         width = max(part.width for part in parts)
-        codes = [resized(part.codes, width) for part in parts]
+        parts = [part._of_width(width) for part in parts]
         rows = np.concatenate([part.rows for part in parts])
-        return cls(rows, Codes(*(np.concatenate(columns) for columns in zip(*codes, strict=True))))
+        codes = zip(*(part.codes for part in parts), strict=True)
+        penalties = zip(*(part.penalty for part in parts), strict=True)
+        return cls(
+            rows, Codes(*map(np.concatenate, codes)), Penalty(*map(np.concatenate, penalties))
+        )
 
     def blocks(self, block_size: int) -> list[Self]:
         return [self[start : start + block_size] for start in range(0, len(self), block_size)]

@@ -1,0 +1,40 @@
+"""Refitting the codes of orthogonal matching pursuit."""
+
+import numpy as np
+
+from srsg.kernels.compiled import kernel
+from srsg.kernels.linalg import (
+    assign,
+    backward_solve,
+    cholesky,
+    forward_solve,
+    gather,
+    gram_matrix,
+    in_float64,
+    multiply,
+)
+
+
+@kernel()
+def add_and_refit(points, rows, codes, chosen, ended):
+    """Add each row's chosen point to its code and fit the coefficients by least squares.
+
+    A point that depends on those before it cannot lower the residual: that row has ended.
+    """
+    for p in range(rows.shape[0]):
+        if ended[p]:
+            continue
+        size = codes.size[p] + 1
+        codes.index[p, size - 1] = chosen[p]
+        support = np.arange(size)
+        atoms = gather(points, codes.index[p], size)
+        factor = np.empty((size, size))
+        if cholesky(gram_matrix(atoms), support, size, factor) < size:
+            ended[p] = True
+            continue
+        fitted = np.empty(size)
+        multiply(atoms, in_float64(points[rows[p]]), fitted)
+        forward_solve(factor, size, fitted)
+        backward_solve(factor, size, fitted)
+        assign(codes.value[p, :size], fitted)
+        codes.size[p] = size

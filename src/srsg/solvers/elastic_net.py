@@ -1,0 +1,53 @@
+"""How much the elastic net of a point must weigh for its code not to be empty."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from srsg.engine import Engine, ThreadEngine
+from srsg.kernels.codes import Codes
+from srsg.kernels.correlations import strongest
+from srsg.points import BLOCK_SIZE, Points, blocks_of_rows
+from srsg.types import FloatArray, IntArray
+
+
+def smallest_empty_lam(
+    points: Points,
+    l1_ratio: float = 1.0,
+    *,
+    block_size: int = BLOCK_SIZE,
+    engine: Engine | None = None,
+) -> FloatArray:
+    """For every point the smallest lam at which its code is empty.
+
+    At ``lam * l1_ratio = 2 max_j |x_j' x_i|`` no other point is worth its price.
+
+    Examples
+    --------
+    >>> from srsg.points import unit_points
+    >>> from srsg.solvers import smallest_empty_lam
+    >>> smallest_empty_lam(unit_points([[1.0, 0.0], [0.0, 1.0], [3.0, 4.0]]))
+    array([1.2, 1.6, 1.6])
+    """
+    engine = engine or ThreadEngine()
+    blocks = blocks_of_rows(points.n, block_size)
+    found = engine.map(_largest, engine.share(points), blocks, label="largest correlations")
+    return 2 * np.concatenate(found) / l1_ratio
+
+
+def _largest(points: Points, rows: IntArray) -> FloatArray:
+    own = points.x[rows].astype(np.float64)
+    empty = np.zeros((len(rows), 0), np.int64)
+    nothing = Codes(empty, empty.astype(float), np.zeros(len(rows), np.int64))
+    index, strength = np.empty(len(rows), np.int64), np.empty(len(rows))
+    strongest(
+        points.x,
+        rows,
+        own,
+        points.correlations(own),
+        nothing,
+        points.correlation_error,
+        index,
+        strength,
+    )
+    return strength
