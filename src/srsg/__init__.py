@@ -10,22 +10,33 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from srsg.estimators import SRSG, L1Graph
+    from srsg.estimators import (
+        SRSG,
+        ElasticNetGraph,
+        L1Graph,
+        LaplacianL1Graph,
+        LocalScalingSpectralClustering,
+        OMPGraph,
+    )
     from srsg.labels import cluster_graph
 
 __version__ = version("srsg")
-__all__ = ["SRSG", "L1Graph", "cluster_graph"]
+__all__ = [
+    "SRSG",
+    "ElasticNetGraph",
+    "L1Graph",
+    "LaplacianL1Graph",
+    "LocalScalingSpectralClustering",
+    "OMPGraph",
+    "cluster_graph",
+]
 
-_HOME = {
-    "L1Graph": "srsg.estimators",
-    "SRSG": "srsg.estimators",
-    "cluster_graph": "srsg.labels",
-}
+_HOME = {"cluster_graph": "srsg.labels"}  # all others: srsg.estimators
 
 
 def __getattr__(name: str) -> Any:
-    if name in _HOME:
-        return getattr(import_module(_HOME[name]), name)
+    if name in __all__:
+        return getattr(import_module(_HOME.get(name, "srsg.estimators")), name)
     raise AttributeError(f"module 'srsg' has no attribute {name!r}")
 
 

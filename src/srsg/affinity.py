@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.metrics.pairwise import euclidean_distances
+from sklearn.preprocessing import normalize
+
+from srsg.engine import serial_linear_algebra
+from srsg.types import FloatArray
 
 
 def symmetrized(codes: sparse.csr_array) -> sparse.csr_array:
@@ -20,6 +27,91 @@ def symmetrized(codes: sparse.csr_array) -> sparse.csr_array:
     affinity = sparse.csr_array((magnitude + magnitude.T) / 2)
     affinity.sort_indices()
     return affinity
+
+
+def unit_codes(codes: sparse.csr_array) -> sparse.csr_array:
+    """Codes scaled to unit l2 norm, so that every point's edges weigh alike.
+
+    Examples
+    --------
+    >>> from scipy import sparse
+    >>> from srsg.affinity import unit_codes
+    >>> unit_codes(sparse.csr_array([[0.0, 3.0, 4.0], [0.0, 0.0, 0.0]])).toarray()
+    array([[0. , 0.6, 0.8],
+           [0. , 0. , 0. ]])
+    """
+    return sparse.csr_array(normalize(codes, norm="l2", axis=1))
+
+
+def largest_codes(codes: sparse.csr_array, count: int) -> sparse.csr_array:
+    """Codes with their ``count`` largest entries only, ties by index.
+
+    Examples
+    --------
+    >>> from scipy import sparse
+    >>> from srsg.affinity import largest_codes
+    >>> largest_codes(sparse.csr_array([[0.0, 3.0, -4.0]]), 1).toarray()
+    array([[ 0.,  0., -4.]])
+    """
+    owner = np.repeat(np.arange(codes.shape[0]), np.diff(codes.indptr))
+    order = np.lexsort((codes.indices, -np.abs(codes.data), owner))
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order)) - codes.indptr[owner]
+    kept = sparse.csr_array(codes, copy=True)
+    kept.data[rank >= count] = 0.0
+    kept.eliminate_zeros()
+    return kept
+
+
+def code_neighbors(codes: sparse.csr_array, n_neighbors: int) -> sparse.csr_array:
+    """The graph that joins every point with those whose unit codes, in absolute value, are most
+    like its own; an edge weighs 1, or 1/2 if only one of the two asks for it.
+
+    Examples
+    --------
+    >>> from scipy import sparse
+    >>> from srsg.affinity import code_neighbors
+    >>> codes = sparse.csr_array([[1.0, 0.0], [2.0, 0.1], [0.0, 1.0], [0.0, 3.0]])
+    >>> code_neighbors(codes, 1).toarray()
+    array([[0., 1., 0., 0.],
+           [1., 0., 0., 0.],
+           [0., 0., 0., 1.],
+           [0., 0., 1., 0.]])
+    """
+    unit = unit_codes(abs(codes))
+    likeness = sparse.csr_array(unit @ unit.T)
+    likeness.setdiag(0.0)
+    likeness.eliminate_zeros()
+    nearest = largest_codes(likeness, n_neighbors)
+    nearest.data[:] = 1.0
+    return symmetrized(nearest)
+
+
+def local_scaling(X: NDArray, scale_neighbor: int) -> FloatArray:
+    """``exp(-d_ij^2 / (s_i s_j))`` with s the distance from the ``scale_neighbor``-th neighbour.
+
+    Points that coincide with as many others have no scale: they are joined with those at no
+    distance only, with weight 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from srsg.affinity import local_scaling
+    >>> local_scaling(np.array([[0.0, 0.0], [0.0, 1.0], [0.0, 3.0]]), 1).round(4)
+    array([[1.    , 0.3679, 0.0111],
+           [0.3679, 1.    , 0.1353],
+           [0.0111, 0.1353, 1.    ]])
+    """
+    with serial_linear_algebra():
+        squared = euclidean_distances(X.astype(np.float64), squared=True)
+    squared = (squared + squared.T) / 2
+    np.fill_diagonal(squared, 0.0)
+    # The nearest to a point is the point itself, at place 0.
+    scale = np.sqrt(np.partition(squared, scale_neighbor, axis=1)[:, scale_neighbor])
+    products = np.outer(scale, scale)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        exponent = np.where(squared > 0, squared / products, 0.0)
+    return np.exp(-exponent)
 
 
 def bridged(

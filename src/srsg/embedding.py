@@ -15,7 +15,7 @@ from scipy import linalg, sparse
 from scipy.sparse import csgraph
 from scipy.sparse.linalg import LinearOperator, eigsh
 
-from srsg.types import FloatArray
+from srsg.types import FloatArray, Graph
 
 DENSE_BELOW = 400
 """Components up to this many vertices are solved by LAPACK."""
@@ -43,7 +43,7 @@ class Embedding:
     n_components: int
 
 
-def spectral_embedding(affinity: sparse.csr_array, n_dimensions: int) -> Embedding:
+def spectral_embedding(affinity: Graph, n_dimensions: int) -> Embedding:
     """Rows of the leading eigenvectors of ``D^-1/2 W D^-1/2``, scaled to unit length.
 
     With more components than dimensions the eigenvectors of the eigenvalue 1 would be an
@@ -53,7 +53,7 @@ def spectral_embedding(affinity: sparse.csr_array, n_dimensions: int) -> Embeddi
 
     Parameters
     ----------
-    affinity : csr_array of shape (n, n)
+    affinity : csr_array or ndarray of shape (n, n)
         Symmetric, non-negative weights.
     n_dimensions : int
         Number of eigenvectors.
@@ -81,7 +81,7 @@ def spectral_embedding(affinity: sparse.csr_array, n_dimensions: int) -> Embeddi
 
 
 def _by_component(
-    affinity: sparse.csr_array, component: NDArray[np.int32], n_dimensions: int
+    affinity: Graph, component: NDArray[np.int32], n_dimensions: int
 ) -> tuple[FloatArray, FloatArray]:
     """Leading eigenpairs of a block-diagonal matrix, from those of its blocks."""
     members = [np.flatnonzero(component == label) for label in range(component.max() + 1)]
@@ -100,28 +100,33 @@ def _by_component(
     return np.array([value for value, _, _ in pairs[:n_dimensions]]), columns
 
 
-def _normalized(affinity: sparse.csr_array) -> sparse.csr_array:
+def _normalized(affinity: Graph) -> Graph:
     """``D^-1/2 W D^-1/2``; an isolated vertex keeps itself."""
     degree = np.asarray(affinity.sum(axis=1)).ravel()
     isolated = degree == 0
-    scale = sparse.diags_array(1 / np.sqrt(np.where(isolated, 1.0, degree)))
-    return sparse.csr_array(scale @ affinity @ scale + sparse.diags_array(isolated.astype(float)))
+    scaled = _scaled(affinity, 1 / np.sqrt(np.where(isolated, 1.0, degree)))
+    return scaled + sparse.diags_array(isolated.astype(float)) if isolated.any() else scaled
 
 
-def _uniformly_linked(affinity: sparse.csr_array) -> LinearOperator:
+def _scaled(affinity: Graph, scale: FloatArray) -> Graph:
+    """Rows and columns multiplied by ``scale``."""
+    if isinstance(affinity, np.ndarray):
+        return affinity * scale * scale[:, None]
+    diagonal = sparse.diags_array(scale)
+    return sparse.csr_array(diagonal @ affinity @ diagonal)
+
+
+def _uniformly_linked(affinity: Graph) -> LinearOperator:
     """The normalised affinity of ``W + (tau / n) 1 1^T``."""
     n_vertices = affinity.shape[0]
     degree = np.asarray(affinity.sum(axis=1)).ravel()
     tau = UNIFORM_LINKS * (degree.mean() or 1.0)
     root = 1 / np.sqrt(degree + tau)
-    scale = sparse.diags_array(root)
-    return _plus_low_rank(
-        sparse.csr_array(scale @ affinity @ scale), root[:, None], np.array([tau / n_vertices])
-    )
+    return _plus_low_rank(_scaled(affinity, root), root[:, None], np.array([tau / n_vertices]))
 
 
 def _plus_low_rank(
-    matrix: sparse.csr_array | LinearOperator, vectors: FloatArray, weights: FloatArray
+    matrix: Graph | LinearOperator, vectors: FloatArray, weights: FloatArray
 ) -> LinearOperator:
     """``matrix + vectors diag(weights) vectors^T`` without forming it."""
 
@@ -132,9 +137,7 @@ def _plus_low_rank(
     return LinearOperator(matrix.shape, matvec=multiply, matmat=multiply, dtype=np.float64)
 
 
-def _leading(
-    matrix: sparse.csr_array | LinearOperator, count: int
-) -> tuple[FloatArray, FloatArray]:
+def _leading(matrix: Graph | LinearOperator, count: int) -> tuple[FloatArray, FloatArray]:
     """The ``count`` largest eigenvalues of a symmetric matrix, in decreasing order."""
     size = matrix.shape[0]
     if size <= DENSE_BELOW or 3 * count > size:

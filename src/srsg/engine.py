@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor, as_completed, wait
 from contextlib import AbstractContextManager
+from copy import copy
 from functools import cache
 from typing import Any, Protocol, TypeVar
 
@@ -35,6 +36,7 @@ class Engine(Protocol):
     """What an algorithm needs: share the data once, then map blocks over it."""
 
     progress: Progress
+    n_workers: int
 
     def share(self, data: Any) -> Any:
         """Make ``data`` available to every worker; what it returns goes into :meth:`map`."""
@@ -51,6 +53,9 @@ class Engine(Protocol):
 
         ``task`` is a module-level function or a partial of one, so that it can travel.
         """
+
+    def quiet(self) -> Engine:
+        """The same workers, without progress: for pieces of a larger stage."""
 
 
 class ThreadEngine:
@@ -72,8 +77,9 @@ class ThreadEngine:
     """
 
     def __init__(self, n_jobs: int | None = None, progress: Progress = SILENT) -> None:
-        self.n_threads = cpu_count() if n_jobs is None else effective_n_jobs(n_jobs)
+        self.n_workers = cpu_count() if n_jobs is None else effective_n_jobs(n_jobs)
         self.progress = progress
+        self._pool = ThreadPoolExecutor(self.n_workers)
 
     def share(self, data: Any) -> Any:
         return data
@@ -86,20 +92,23 @@ class ThreadEngine:
         *,
         label: str,
     ) -> list[Result]:
-        with (
-            self.progress.stage(label, len(blocks)) as stage,
-            serial_linear_algebra(),
-        ):
-            pool = ThreadPoolExecutor(self.n_threads)
+        with self.progress.stage(label, len(blocks)) as stage, serial_linear_algebra():
+            if len(blocks) == 1:
+                return [task(data, blocks[0])]
+            futures = [self._pool.submit(task, data, block) for block in blocks]
             try:
-                futures: list[Future[Result]] = [pool.submit(task, data, b) for b in blocks]
-                pending = set(futures)
-                while pending:
-                    done, pending = wait(pending, return_when=FIRST_COMPLETED)
-                    for future in done:
-                        future.result()
-                    stage.advance(len(done))
-            finally:
+                for future in as_completed(futures):
+                    future.result()
+                    stage.advance()
+            except BaseException:
                 # After an error or Ctrl-C the blocks under way end, the others never start.
-                pool.shutdown(cancel_futures=True)
+                for future in futures:
+                    future.cancel()
+                wait(futures)
+                raise
         return [future.result() for future in futures]
+
+    def quiet(self) -> ThreadEngine:
+        same = copy(self)
+        same.progress = SILENT
+        return same

@@ -16,7 +16,7 @@ from srsg.affinity import bridged
 from srsg.embedding import Embedding, spectral_embedding
 from srsg.engine import serial_linear_algebra
 from srsg.neighbors import neighbor_graph
-from srsg.types import AssignLabels, Bridge, FloatArray, IntArray, Matrix, RandomState
+from srsg.types import AssignLabels, Bridge, FloatArray, Graph, IntArray, Matrix, RandomState
 
 AUTO_BRIDGE = 0.01
 """Weight of the bridges that ``bridge="auto"`` builds."""
@@ -106,24 +106,25 @@ def cluster_graph(
     strength = AUTO_BRIDGE if bridge == "auto" else bridge
     outnumbered = csgraph.connected_components(graph, directed=False)[0] > n_clusters
     if neighbors is not None and strength and (outnumbered or bridge != "auto"):
-        graph = bridged(graph, neighbor_graph(neighbors), strength)
+        links = neighbor_graph(neighbors)
+        graph = bridged(sparse.csr_array(graph), links, strength)
     embedding = spectral_embedding(graph, n_clusters)
     labels = _label(embedding.vectors, n_clusters, assign_labels, n_init, random_state)
     return (labels, embedding) if return_embedding else labels
 
 
-def check_affinity(affinity: Matrix) -> sparse.csr_array:
-    """The graph as CSR, or a ValueError that says what is wrong with it."""
+def check_affinity(affinity: Matrix) -> Graph:
+    """The graph in float64, or a ValueError that says what is wrong with it."""
     checked = check_array(affinity, accept_sparse="csr", dtype=np.float64, input_name="affinity")
-    graph = sparse.csr_array(checked)
+    graph = sparse.csr_array(checked) if sparse.issparse(checked) else checked
     if graph.shape[0] != graph.shape[1]:
         raise ValueError(f"affinity must be square, got shape {graph.shape}.")
-    if graph.nnz and graph.data.min() < 0:
+    if graph.min() < 0:
         raise ValueError("affinity has negative weights; take absolute values first.")
-    asymmetry = abs(graph - graph.T).max() if graph.nnz else 0.0
-    if asymmetry > 1e-10 * max(1.0, graph.max()):
+    if abs(graph - graph.T).max() > 1e-10 * max(1.0, graph.max()):
         raise ValueError("affinity must be symmetric; use (W + W.T) / 2.")
-    graph.eliminate_zeros()
+    if sparse.issparse(graph):
+        graph.eliminate_zeros()
     return graph
 
 

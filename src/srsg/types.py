@@ -14,6 +14,9 @@ Matrix = ArrayLike | sparse.sparray | sparse.spmatrix
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
+Graph = sparse.csr_array | FloatArray
+"""A weighted graph as the spectral step takes it, sparse or dense."""
+
 AssignLabels = Literal["kmeans", "discretize", "cluster_qr"]
 Bridge = float | Literal["auto"] | None
 RandomState = int | np.random.RandomState | None

@@ -1,7 +1,20 @@
 """scikit-learn estimators: parameters, validation, learnt attributes."""
 
 from srsg.estimators.base import CodeClusterer, GraphClusterer
+from srsg.estimators.elastic_net_graph import ElasticNetGraph
 from srsg.estimators.l1_graph import L1Graph
+from srsg.estimators.laplacian_l1_graph import LaplacianL1Graph
+from srsg.estimators.local_scaling import LocalScalingSpectralClustering
+from srsg.estimators.omp_graph import OMPGraph
 from srsg.estimators.srsg import SRSG
 
-__all__ = ["SRSG", "CodeClusterer", "GraphClusterer", "L1Graph"]
+__all__ = [
+    "SRSG",
+    "CodeClusterer",
+    "ElasticNetGraph",
+    "GraphClusterer",
+    "L1Graph",
+    "LaplacianL1Graph",
+    "LocalScalingSpectralClustering",
+    "OMPGraph",
+]

@@ -11,9 +11,9 @@ import numpy as np
 from srsg.kernels.compiled import ZERO, helper, kernel
 from srsg.kernels.linalg import assign, dot, squared_distance
 
-Scan = namedtuple("Scan", "tol error worst_taken")
+Scan = namedtuple("Scan", "tol error most_taken")
 """A point violates the conditions beyond ``half_lam + tol``; correlations of unit vectors are
-known up to ``error``; at most ``worst_taken`` violators join a working set."""
+known up to ``error``; at most ``most_taken`` violators join a working set."""
 
 
 @helper()
@@ -81,8 +81,8 @@ def add_violators(points, rows, resid, correlations, codes, half_lam, scan, outs
     ``outside[p]`` becomes the largest correlation, in absolute value, of the residual with a
     point outside the working set; zero where it is certainly below ``half_lam``.
     """
-    keys = np.empty(scan.worst_taken)
-    ids = np.empty(scan.worst_taken, np.int64)
+    keys = np.empty(scan.most_taken)
+    ids = np.empty(scan.most_taken, np.int64)
     for p in range(rows.shape[0]):
         row = correlations[p]
         slack = scan.error * np.sqrt(dot(resid[p], resid[p]))
@@ -99,7 +99,7 @@ def add_violators(points, rows, resid, correlations, codes, half_lam, scan, outs
             largest = max(largest, strength)
             if strength > bound:
                 count = insert_sorted(keys, ids, count, -strength, t)
-                if count == scan.worst_taken:
+                if count == scan.most_taken:
                     cut = max(cut, -keys[count - 1])
         outside[p] = largest
         for k in range(count):

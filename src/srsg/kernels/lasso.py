@@ -30,14 +30,17 @@ Penalty = namedtuple("Penalty", "half_lam ridge pull")
 Certificate = namedtuple("Certificate", "violation gap")
 """Of every row: largest violation of the optimality conditions, and duality gap."""
 
-SWEEPS_BEFORE_DIRECT_STEP = 2
 MAX_ROUNDS = 5000
 ROUNDING = 1e-13
 
 
 @helper()
 def coordinate_sweep(gram, half_lam, z, gradient):
-    """One cyclic pass of coordinate descent; ``gradient`` is ``b - G z``, kept up to date."""
+    """One cyclic pass of coordinate descent; ``gradient`` is ``b - G z``, kept up to date.
+
+    Returns whether the sign of a coordinate changed.
+    """
+    changed = False
     size = z.shape[0]
     for k in range(size):
         curvature = gram[k, k]
@@ -50,9 +53,11 @@ def coordinate_sweep(gram, half_lam, z, gradient):
             new = 0.0
         change = new - z[k]
         if change != 0.0:
+            changed |= np.sign(new) != np.sign(z[k])
             z[k] = new
             for j in range(size):
                 gradient[j] -= change * gram[k, j]
+    return changed
 
 
 @helper()
@@ -76,32 +81,47 @@ def signed_minimiser(gram, b, half_lam, z, support, factor, target):
 
 
 @helper()
-def direct_step(gram, b, half_lam, z, support, factor, direction):
-    """Move towards the minimiser with the present signs, at most to the first sign change.
+def direct_step(gram, b, half_lam, z, support, factor, target):
+    """Move to the minimiser with the present signs, or at least to a smaller support.
 
-    Where points of the support depend on each other there are many minimisers: the move is
-    then along one that changes nothing but the l1 norm, which it does not raise, until a
-    coordinate is zero. Returns whether the minimiser was reached.
+    Coordinates that would change their sign become zero, all at once if that lowers the
+    objective, else the first on the straight way. Where points of the support depend on each
+    other there are many minimisers: the move is then along those, without raising the l1 norm,
+    until a coordinate is zero. Returns whether the minimiser was reached.
     """
-    count, independent = signed_minimiser(gram, b, half_lam, z, support, factor, direction)
-    farthest = 1.0
-    if independent == count:
-        for a in range(count):
-            direction[a] -= z[support[a]]
-    else:
+    count, independent = signed_minimiser(gram, b, half_lam, z, support, factor, target)
+    if independent < count:
         # The last row of the factor is L^-1 g, with g the products with the dependent point.
-        count = independent + 1
-        farthest = np.inf
         for a in range(independent):
-            direction[a] = -factor[independent, a]
-        backward_solve(factor, independent, direction)
-        direction[independent] = 1.0
+            target[a] = -factor[independent, a]
+        backward_solve(factor, independent, target)
+        target[independent] = 1.0
         slope = 0.0
+        for a in range(independent + 1):
+            slope += target[a] * np.sign(z[support[a]])
+        for a in range(independent + 1):
+            target[a] = -target[a] if slope > 0.0 else target[a]
+        to_first_zero(z, support, independent + 1, target, np.inf)
+        return False
+    before = objective(gram, b, half_lam, z)
+    start = in_float64(z)
+    reached = True
+    for a in range(count):
+        k = support[a]
+        same_sign = target[a] * z[k] > 0.0
+        z[k] = target[a] if same_sign else 0.0
+        reached &= same_sign
+    if not reached and objective(gram, b, half_lam, z) >= before:
         for a in range(count):
-            slope += direction[a] * np.sign(z[support[a]])
-        if slope > 0.0:
-            for a in range(count):
-                direction[a] = -direction[a]
+            z[support[a]] = start[support[a]]
+            target[a] -= z[support[a]]
+        to_first_zero(z, support, count, target, 1.0)
+    return reached
+
+
+@helper()
+def to_first_zero(z, support, count, direction, farthest):
+    """Go along ``direction`` on the support, at most ``farthest`` times it, to the first zero."""
     length = farthest
     blocking = -1
     for a in range(count):
@@ -111,9 +131,16 @@ def direct_step(gram, b, half_lam, z, support, factor, direction):
             blocking = a
     for a in range(count):
         z[support[a]] += length * direction[a]
-    if blocking >= 0:
-        z[support[blocking]] = 0.0
-    return blocking < 0
+    z[support[blocking]] = 0.0
+
+
+@helper()
+def objective(gram, b, half_lam, z):
+    total = 0.0
+    for k in range(z.shape[0]):
+        if z[k] != 0.0:
+            total += z[k] * (0.5 * dot(gram[k], z) - b[k]) + half_lam * abs(z[k])
+    return total
 
 
 @helper()
@@ -139,13 +166,16 @@ def solve_lasso(gram, b, half_lam, z):
     gradient = np.empty(size)
     support = np.empty(size, np.int64)
     factor = np.empty((size, size))
-    direction = np.empty(size)
+    target = np.empty(size)
     for k in range(size):
         gradient[k] = b[k] - dot(gram[k], z)
     for _ in range(MAX_ROUNDS):
-        for _ in range(SWEEPS_BEFORE_DIRECT_STEP):
-            coordinate_sweep(gram, half_lam, z, gradient)
-        while not direct_step(gram, b, half_lam, z, support, factor, direction):
+        # A sweep costs size^2, a direct step size^3: the larger, the longer it pays to wait
+        # for the signs to settle.
+        for _ in range(2 + size // 4):
+            if not coordinate_sweep(gram, half_lam, z, gradient):
+                break
+        while not direct_step(gram, b, half_lam, z, support, factor, target):
             pass  # a coordinate became zero: the support is smaller now
         weight = 1.0
         for k in range(size):

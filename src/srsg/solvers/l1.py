@@ -24,9 +24,9 @@ from srsg.points import BLOCK_SIZE, Points
 from srsg.solvers.working_sets import WorkingSets
 from srsg.types import FloatArray, IntArray
 
-WORST_TAKEN = 16
-"""Violators that join a working set after a scan: more would make the Gram matrices dearer
-than the scans they save, fewer the reverse."""
+LEAST_TAKEN = 16
+"""Violators that join a working set after a scan, or half as many as it has if that is more:
+a larger number would make the Gram matrices dearer than the scans it saves."""
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,9 @@ def solve_exactly(
     while len(active):
         task = partial(_scan, tol=tol, n_neighbors=0 if n_scans else n_neighbors)
         label = f"codes, scan {n_scans + 1} of {len(active)} points"
-        blocks = engine.map(task, data, active.blocks(block_size), label=label)
+        fair_share = -(-len(active) // engine.n_workers)  # few points too keep all workers busy
+        parts = active.blocks(min(block_size, fair_share))
+        blocks = engine.map(task, data, parts, label=label)
         active = WorkingSets.concatenate([block.going_on for block in blocks])
         scanned += blocks
         n_scans += 1
@@ -164,7 +166,8 @@ class _Scanned:
 def _scan(points: Points, block: WorkingSets, *, tol: float, n_neighbors: int) -> _Scanned:
     """Solve on the working sets and look for violators; codes without any are closed."""
     x = points.x
-    grown = block.with_room(WORST_TAKEN)
+    most_taken = max(LEAST_TAKEN, block.width // 2)
+    grown = block.with_room(most_taken)
     solve_working_sets(x, grown.rows, grown.codes, grown.penalty)
     resid = np.empty((len(block), x.shape[1]))
     residuals(x, grown.rows, grown.codes, resid)
@@ -173,7 +176,7 @@ def _scan(points: Points, block: WorkingSets, *, tol: float, n_neighbors: int) -
     neighbors = neighbors_from_correlations(points, block.rows, correlations, n_neighbors)
 
     outside = np.empty(len(block))
-    scan = Scan(tol / 2, points.correlation_error, WORST_TAKEN)
+    scan = Scan(tol / 2, points.correlation_error, most_taken)
     half_lam = grown.penalty.half_lam
     add_violators(x, grown.rows, resid, correlations, grown.codes, half_lam, scan, outside)
     ended = grown.codes.size == block.codes.size

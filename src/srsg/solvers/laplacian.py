@@ -9,9 +9,11 @@ import numpy as np
 from scipy import sparse
 
 from srsg.affinity import symmetrized
-from srsg.codes import csr_from_rows
+from srsg.codes import csr_from_rows, resized, rows_from_csr
 from srsg.engine import Engine, ThreadEngine
-from srsg.kernels.levels import dependency_levels
+from srsg.kernels.codes import Codes
+from srsg.kernels.laplacian import dependency_levels, pulled_set
+from srsg.kernels.lasso import Penalty
 from srsg.neighbors import neighbor_graph
 from srsg.points import BLOCK_SIZE, Points, blocks_of_rows
 from srsg.solvers.l1 import solve_exactly
@@ -102,30 +104,27 @@ def laplacian_codes(
     True
     """
     engine = engine or ThreadEngine()
-    codes = init_codes
-    similarity = neighbor_graph(neighbors)
-    if laplacian == "codes":
-        similarity = symmetrized(codes)
-    objective = [_objective(points, codes, similarity, lam, gamma)]
+    codes = rows_from_csr(init_codes)
+    similarity = symmetrized(init_codes) if laplacian == "codes" else neighbor_graph(neighbors)
+    objective = [_objective(points, init_codes, similarity, lam, gamma)]
     violation, gap = np.zeros(points.n), np.zeros(points.n)
     converged = False
     while not converged and len(objective) <= max_sweeps:
         # Both S_ij and S_ji join points i and j.
-        weights = sparse.csr_array(similarity + similarity.T)
-        for rows in _independent_sets(weights):
-            pull = sparse.csr_array(gamma * (weights[rows] @ codes))
-            pull[np.arange(len(rows)), rows] = 0.0  # no point codes itself
-            ridge = gamma * np.asarray(weights[rows].sum(axis=1)).ravel()
-            half_lam = np.full(len(rows), lam / 2)
-            start = WorkingSets.pulled(rows, codes[rows], pull, half_lam, ridge)
-            solved = solve_exactly(points, start, 0, 1e-10, block_size, engine)
-            codes = _with_rows(codes, rows, csr_from_rows(solved.sets.codes, points.n))
-            violation[rows], gap[rows] = solved.violation, solved.gap
-        objective.append(_objective(points, codes, similarity, lam, gamma))
+        weights = sparse.csr_array(gamma * (similarity + similarity.T))
+        with engine.progress.stage(f"sweep {len(objective)}", points.n) as stage:
+            for rows in _independent_sets(weights):
+                start = _pulled_sets(codes, rows, weights, lam)
+                solved = solve_exactly(points, start, 0, 1e-10, block_size, engine.quiet())
+                codes = _with_rows(codes, rows, solved.sets.codes)
+                violation[rows], gap[rows] = solved.violation, solved.gap
+                stage.advance(len(rows))
+        result = csr_from_rows(codes, points.n)
+        objective.append(_objective(points, result, similarity, lam, gamma))
         converged = abs(objective[-1] - objective[-2]) < tol
         if laplacian == "codes":
-            similarity = symmetrized(codes)
-    return LaplacianCodes(codes, np.array(objective), violation, gap, converged)
+            similarity = symmetrized(result)
+    return LaplacianCodes(result, np.array(objective), violation, gap, converged)
 
 
 def _independent_sets(weights: sparse.csr_array) -> list[IntArray]:
@@ -136,17 +135,33 @@ def _independent_sets(weights: sparse.csr_array) -> list[IntArray]:
     return np.split(order, np.cumsum(np.bincount(level))[:-1])
 
 
-def _with_rows(codes: sparse.csr_array, rows: IntArray, new: sparse.csr_array) -> sparse.csr_array:
-    """The codes with some rows replaced."""
-    stay = np.ones(codes.shape[0])
-    stay[rows] = 0.0
-    place = sparse.csr_array(
-        (np.ones(len(rows)), (rows, np.arange(len(rows)))), shape=(codes.shape[0], len(rows))
-    )
-    merged = sparse.csr_array(sparse.diags_array(stay) @ codes + place @ new)
-    merged.eliminate_zeros()
-    merged.sort_indices()
-    return merged
+def _pulled_sets(
+    codes: Codes, rows: IntArray, weights: sparse.csr_array, lam: float
+) -> WorkingSets:
+    """The problems of some points, given the codes of their neighbours."""
+    shape = (len(rows), len(codes.size))
+    index, value, pull = np.zeros(shape, np.int64), np.zeros(shape), np.zeros(shape)
+    size, ridge = np.empty(len(rows), np.int64), np.empty(len(rows))
+    for p, i in enumerate(rows):
+        edges = slice(weights.indptr[i], weights.indptr[i + 1])
+        size[p] = pulled_set(
+            codes, i, weights.indices[edges], weights.data[edges], index[p], value[p], pull[p]
+        )
+        ridge[p] = weights.data[edges].sum()
+    width = int(size.max())
+    small = Codes(index[:, :width].copy(), value[:, :width].copy(), size)
+    penalty = Penalty(np.full(len(rows), lam / 2), ridge, pull[:, :width].copy())
+    return WorkingSets(rows, small, penalty)
+
+
+def _with_rows(codes: Codes, rows: IntArray, new: Codes) -> Codes:
+    """The codes with some rows replaced, in place unless they need more room."""
+    width = new.index.shape[1]
+    if width > codes.index.shape[1]:
+        codes = resized(codes, width + width // 2)
+    codes.index[rows, :width], codes.value[rows, :width] = new.index, new.value
+    codes.size[rows] = new.size
+    return codes
 
 
 def _objective(

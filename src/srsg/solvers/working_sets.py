@@ -8,9 +8,8 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
-from srsg.codes import padded, resized, rows_from_csr
+from srsg.codes import padded, resized
 from srsg.kernels.codes import Codes
 from srsg.kernels.lasso import Penalty
 from srsg.types import FloatArray, IntArray
@@ -31,24 +30,6 @@ class WorkingSets:
         index = np.empty((n_points, 0), np.int64)
         codes = Codes(index, index.astype(float), index.sum(axis=1))
         return cls(np.arange(n_points), codes, Penalty(half_lam, ridge, index.astype(float)))
-
-    @classmethod
-    def pulled(
-        cls,
-        rows: IntArray,
-        start: sparse.csr_array,
-        pull: sparse.csr_array,
-        half_lam: FloatArray,
-        ridge: FloatArray,
-    ) -> Self:
-        """For some points, with the supports of their codes and of what pulls at them."""
-        index, _, size = rows_from_csr(sparse.csr_array(abs(start) + abs(pull)))
-        held = np.arange(index.shape[1]) < size[:, None]
-        owner = np.repeat(np.arange(len(rows)), size)
-        value, pulls = np.zeros(index.shape), np.zeros(index.shape)
-        value[held] = start[owner, index[held]]
-        pulls[held] = pull[owner, index[held]]
-        return cls(rows, Codes(index, value, size), Penalty(half_lam, ridge, pulls))
 
     def __len__(self) -> int:
         return len(self.rows)

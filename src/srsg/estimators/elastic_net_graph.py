@@ -1,0 +1,150 @@
+"""Elastic-net subspace clustering."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal
+
+from sklearn.utils._param_validation import Interval, Real, StrOptions
+
+from srsg.engine import Engine
+from srsg.estimators.base import NOT_NEGATIVE, POSITIVE
+from srsg.estimators.postprocessed import PostprocessedClusterer
+from srsg.points import BLOCK_SIZE, Points
+from srsg.solvers import l1_codes, smallest_empty_lam
+from srsg.types import AssignLabels, Bridge, FloatArray, RandomState
+
+
+class ElasticNetGraph(PostprocessedClusterer):
+    """Clustering on elastic-net codes (You, Li, Robinson and Vidal, CVPR 2016), exact.
+
+    Every point, scaled to unit norm, is coded over all others by ``min ||x_i - X z||^2 + lam *
+    (l1_ratio |z|_1 + (1 - l1_ratio) / 2 |z|^2)`` with ``z_i = 0``. The ridge joins points that
+    the l1 norm alone would leave apart.
+
+    Parameters
+    ----------
+    n_clusters : int
+        Number of clusters.
+    lam : float or "auto"
+        Weight of the elastic net; "auto" gives every point its own, by ``gamma``.
+    l1_ratio : float
+        Share of the l1 norm, above 0; at 1 this is the l1-graph.
+    gamma : float
+        For ``lam="auto"``: lam is the smallest at which the point's code would be empty, divided
+        by this. In the literature's notation, whose gamma is ``2 / lam``: so many times the
+        smallest useful gamma.
+    tol : float
+        Largest violation of the optimality conditions that a code may have.
+    normalize, keep_largest, code_neighbors
+        What becomes of the codes before they make a graph: scaled to unit norm; cut to so many
+        of their largest entries; replaced by the graph of the so many most similar codes.
+    n_neighbors : int
+        Nearest neighbours found along the way, for bridges between components.
+    bridge : "auto", float or None
+        Weak edges between nearest neighbours, see :func:`srsg.cluster_graph`.
+    assign_labels : {"kmeans", "discretize", "cluster_qr"}
+        How the embedded points get their labels.
+    n_init : int
+        Restarts of K-means.
+    block_size : int
+        Points scanned at once; the result does not depend on it.
+    n_jobs : int or None
+        Threads; None takes all cores. The result does not depend on it.
+    random_state : int, RandomState or None
+        Starts of K-means; all else is deterministic.
+    verbose : bool
+        Show progress on standard error.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n,)
+    codes_ : csr_array of shape (n, n)
+        Row i is the code of point i, before any post-processing.
+    affinity_matrix_ : csr_array of shape (n, n)
+    lam_ : float or ndarray of shape (n,)
+        The weights used.
+    kkt_violation_ : ndarray of shape (n,)
+        Largest violation of the optimality conditions of each code.
+    dual_gap_ : ndarray of shape (n,)
+        Duality gap of each code.
+    neighbors_ : ndarray of shape (n, n_neighbors)
+    n_components_ : int
+        Connected components of the graph.
+    embedding_ : ndarray of shape (n, n_clusters)
+    eigenvalues_ : ndarray of shape (n_clusters,)
+    n_features_in_ : int
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from srsg import ElasticNetGraph
+    >>> X, y = load_digits(n_class=3, return_X_y=True)
+    >>> model = ElasticNetGraph(n_clusters=3, random_state=0).fit(X)
+    >>> bool(model.kkt_violation_.max() < 1e-9)
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **PostprocessedClusterer._parameter_constraints,
+        "lam": [POSITIVE, StrOptions({"auto"})],
+        "l1_ratio": [Interval(Real, 0, 1, closed="right")],
+        "gamma": [Interval(Real, 1, None, closed="neither")],
+        "tol": [NOT_NEGATIVE],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        lam: float | Literal["auto"] = "auto",
+        l1_ratio: float = 0.9,
+        gamma: float = 50.0,
+        tol: float = 1e-10,
+        normalize: bool = False,
+        keep_largest: int | None = None,
+        code_neighbors: int | None = None,
+        n_neighbors: int = 5,
+        bridge: Bridge = "auto",
+        assign_labels: AssignLabels = "kmeans",
+        n_init: int = 10,
+        block_size: int = BLOCK_SIZE,
+        n_jobs: int | None = None,
+        random_state: RandomState = None,
+        verbose: bool | int = False,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.lam = lam
+        self.l1_ratio = l1_ratio
+        self.gamma = gamma
+        self.tol = tol
+        self.normalize = normalize
+        self.keep_largest = keep_largest
+        self.code_neighbors = code_neighbors
+        self.n_neighbors = n_neighbors
+        self.bridge = bridge
+        self.assign_labels = assign_labels
+        self.n_init = n_init
+        self.block_size = block_size
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _code(self, points: Points, engine: Engine) -> None:
+        blocks: dict[str, Any] = {"block_size": self.block_size, "engine": engine}
+        self.lam_: float | FloatArray
+        if self.lam == "auto":
+            self.lam_ = smallest_empty_lam(points, self.l1_ratio, **blocks) / self.gamma
+        else:
+            self.lam_ = self.lam
+        result = l1_codes(
+            points,
+            self.lam_ * self.l1_ratio,
+            ridge=self.lam_ * (1 - self.l1_ratio) / 2,
+            n_neighbors=self.n_neighbors,
+            tol=self.tol,
+            **blocks,
+        )
+        self.codes_ = result.codes
+        self.neighbors_ = result.neighbors
+        self.kkt_violation_ = result.kkt_violation
+        self.dual_gap_ = result.dual_gap

@@ -1,0 +1,121 @@
+"""Subspace clustering by orthogonal matching pursuit."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from srsg.engine import Engine
+from srsg.estimators.base import AT_LEAST_ONE, NOT_NEGATIVE
+from srsg.estimators.postprocessed import PostprocessedClusterer
+from srsg.points import BLOCK_SIZE, Points
+from srsg.solvers import omp_codes
+from srsg.types import AssignLabels, Bridge, RandomState
+
+
+class OMPGraph(PostprocessedClusterer):
+    """Clustering on codes by orthogonal matching pursuit (You, Robinson and Vidal, CVPR 2016).
+
+    Every point, scaled to unit norm, takes the other point most correlated with what is left of
+    it, is fitted by those taken so far, and again, ``n_nonzero`` times.
+
+    Parameters
+    ----------
+    n_clusters : int
+        Number of clusters.
+    n_nonzero : int
+        Most points in a code.
+    tol : float
+        A code is done when the squared norm of its residual is at most this.
+    normalize, keep_largest, code_neighbors
+        What becomes of the codes before they make a graph: scaled to unit norm; cut to so many
+        of their largest entries; replaced by the graph of the so many most similar codes.
+    n_neighbors : int
+        Nearest neighbours found along the way, for bridges between components.
+    bridge : "auto", float or None
+        Weak edges between nearest neighbours, see :func:`srsg.cluster_graph`.
+    assign_labels : {"kmeans", "discretize", "cluster_qr"}
+        How the embedded points get their labels.
+    n_init : int
+        Restarts of K-means.
+    block_size : int
+        Points scanned at once; the result does not depend on it.
+    n_jobs : int or None
+        Threads; None takes all cores. The result does not depend on it.
+    random_state : int, RandomState or None
+        Starts of K-means; all else is deterministic.
+    verbose : bool
+        Show progress on standard error.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n,)
+    codes_ : csr_array of shape (n, n)
+        Row i is the code of point i, before any post-processing.
+    affinity_matrix_ : csr_array of shape (n, n)
+    neighbors_ : ndarray of shape (n, n_neighbors)
+    n_components_ : int
+        Connected components of the graph.
+    embedding_ : ndarray of shape (n, n_clusters)
+    eigenvalues_ : ndarray of shape (n_clusters,)
+    n_features_in_ : int
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from srsg import OMPGraph
+    >>> X, y = load_digits(n_class=3, return_X_y=True)
+    >>> model = OMPGraph(n_clusters=3, n_nonzero=4, random_state=0).fit(X)
+    >>> int((model.codes_[[0]] != 0).sum())
+    4
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **PostprocessedClusterer._parameter_constraints,
+        "n_nonzero": [AT_LEAST_ONE],
+        "tol": [NOT_NEGATIVE],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        n_nonzero: int = 5,
+        tol: float = 1e-6,
+        normalize: bool = False,
+        keep_largest: int | None = None,
+        code_neighbors: int | None = None,
+        n_neighbors: int = 5,
+        bridge: Bridge = "auto",
+        assign_labels: AssignLabels = "kmeans",
+        n_init: int = 10,
+        block_size: int = BLOCK_SIZE,
+        n_jobs: int | None = None,
+        random_state: RandomState = None,
+        verbose: bool | int = False,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.n_nonzero = n_nonzero
+        self.tol = tol
+        self.normalize = normalize
+        self.keep_largest = keep_largest
+        self.code_neighbors = code_neighbors
+        self.n_neighbors = n_neighbors
+        self.bridge = bridge
+        self.assign_labels = assign_labels
+        self.n_init = n_init
+        self.block_size = block_size
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _code(self, points: Points, engine: Engine) -> None:
+        result = omp_codes(
+            points,
+            self.n_nonzero,
+            tol=self.tol,
+            n_neighbors=self.n_neighbors,
+            block_size=self.block_size,
+            engine=engine,
+        )
+        self.codes_ = result.codes
+        self.neighbors_ = result.neighbors

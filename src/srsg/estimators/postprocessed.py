@@ -1,0 +1,35 @@
+"""What the large-scale subspace-clustering literature does to codes before they make a graph."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from scipy import sparse
+
+from srsg.affinity import code_neighbors, largest_codes, symmetrized, unit_codes
+from srsg.estimators.base import AT_LEAST_ONE, CodeClusterer
+
+
+class PostprocessedClusterer(CodeClusterer):
+    """Base of the estimators whose published results rest on post-processed codes."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **CodeClusterer._parameter_constraints,
+        "normalize": ["boolean"],
+        "keep_largest": [AT_LEAST_ONE, None],
+        "code_neighbors": [AT_LEAST_ONE, None],
+    }
+
+    normalize: bool
+    keep_largest: int | None
+    code_neighbors: int | None
+
+    def _affinity(self) -> sparse.csr_array:
+        codes = self.codes_
+        if self.keep_largest is not None:
+            codes = largest_codes(codes, self.keep_largest)
+        if self.normalize:
+            codes = unit_codes(codes)
+        if self.code_neighbors is not None:
+            return code_neighbors(codes, self.code_neighbors)
+        return symmetrized(codes)
