@@ -13,11 +13,11 @@ from sklearn.datasets import load_digits
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import plain
-from srsg import SRSG, L1Graph, cluster_graph
+from srsg import SRSG, ElasticNetGraph, L1Graph, LaplacianL1Graph, OMPGraph, cluster_graph
 from srsg.affinity import symmetrized
 from srsg.metrics import clustering_accuracy
 
-ESTIMATORS = [L1Graph, SRSG]
+ESTIMATORS = [L1Graph, SRSG, LaplacianL1Graph, ElasticNetGraph, OMPGraph]
 
 ZERO_ROWS = "the check's data have rows of zeros, which have no direction: a ValueError here"
 EXPECTED_FAILURES = {

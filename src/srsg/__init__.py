@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         OMPGraph,
     )
     from srsg.labels import cluster_graph
+    from srsg.registry import methods
 
 __version__ = version("srsg")
 __all__ = [
@@ -29,9 +30,10 @@ __all__ = [
     "LocalScalingSpectralClustering",
     "OMPGraph",
     "cluster_graph",
+    "methods",
 ]
 
-_HOME = {"cluster_graph": "srsg.labels"}  # all others: srsg.estimators
+_HOME = {"cluster_graph": "srsg.labels", "methods": "srsg.registry"}  # all others: srsg.estimators
 
 
 def __getattr__(name: str) -> Any:

@@ -1,0 +1,86 @@
+"""All methods behind one interface: a benchmark is a loop over them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from types import MappingProxyType
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Method:
+    """One way to cluster.
+
+    Attributes
+    ----------
+    name : str
+        Short, as on the command line.
+    title : str
+        For people.
+    column : str or None
+        Its column in the paper's tables, if it has one.
+    path : str
+        Module and name of its estimator.
+    paper_settings : mapping
+        Parameters that reproduce the paper's tables, or the method's own paper.
+    """
+
+    name: str
+    title: str
+    column: str | None
+    path: str
+    paper_settings: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def estimator(self) -> type:
+        """The estimator's class; imported now, not before."""
+        module, name = self.path.split(":")
+        return getattr(import_module(module), name)
+
+    def paper(self, n_clusters: int, **parameters: Any) -> Any:
+        """The estimator with the paper's settings."""
+        return self.estimator(n_clusters, **{**self.paper_settings, **parameters})
+
+    def default(self, n_clusters: int, **parameters: Any) -> Any:
+        """The estimator as a user gets it who sets nothing."""
+        return self.estimator(n_clusters, **parameters)
+
+
+_METHODS = (
+    Method("kmeans", "K-means", "KM", "sklearn.cluster:KMeans", {"n_init": 10}),
+    Method("sc", "spectral clustering", "SC", "srsg:LocalScalingSpectralClustering"),
+    Method("l1", "l1-graph (SSC)", "l1-graph", "srsg:L1Graph", {"lam": 0.1}),
+    Method("smce", "SMCE", "SMCE", "srsg:SMCE", {"lam": 0.1, "n_neighbors": 15}),
+    Method(
+        "lr-l1",
+        "Laplacian l1-graph",
+        "LR-l1-graph",
+        "srsg:LaplacianL1Graph",
+        {"lam": 0.1, "gamma": 0.2, "n_neighbors": 5},
+    ),
+    Method(
+        "srsg",
+        "SRSG",
+        "SRSG",
+        "srsg:SRSG",
+        {"lam": 0.1, "gamma": 0.1, "n_neighbors": 5, "step": 0.01},
+    ),
+    Method("ensc", "elastic net (EnSC)", None, "srsg:ElasticNetGraph"),
+    Method("omp", "OMP (SSC-OMP)", None, "srsg:OMPGraph"),
+)
+
+
+def methods() -> Mapping[str, Method]:
+    """All methods by their short names, in the order of the paper's tables.
+
+    Examples
+    --------
+    >>> import srsg
+    >>> list(srsg.methods())
+    ['kmeans', 'sc', 'l1', 'smce', 'lr-l1', 'srsg', 'ensc', 'omp']
+    >>> srsg.methods()["srsg"].paper(n_clusters=20)
+    SRSG(n_clusters=20, step=0.01)
+    """
+    return MappingProxyType({method.name: method for method in _METHODS})
