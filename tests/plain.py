@@ -108,3 +108,37 @@ def srsg(X, Z, neighbors, gamma, step, max_sweeps, max_iter, tol):
         if abs(objectives[-1] - objectives[-2]) < tol or np.array_equal(supports, Z != 0):
             break
     return Z, np.array(objectives)
+
+
+def smce_problem(X, i, neighbors):
+    """Unit directions from point i to its neighbours, and the relative distances q."""
+    differences = X[neighbors] - X[i]
+    distances = np.linalg.norm(differences, axis=1)
+    return differences / distances[:, None], distances / distances.sum()
+
+
+def smce_objective(Y, q, c, lam):
+    """SMCE's problem for one point; the constraint is sum c = 1."""
+    return lam * np.sum(q * np.abs(c)) + 0.5 * np.sum((c @ Y) ** 2)
+
+
+def smce_violation(Y, q, c, lam):
+    """Largest violation of SMCE's optimality conditions, with the best multiplier for them."""
+    slope = Y @ (c @ Y)
+    lower = np.where(c > 0, slope + lam * q, slope - lam * q)
+    upper = np.where(c < 0, slope - lam * q, slope + lam * q)
+    return max(0.0, (lower.max() - upper.min()) / 2)
+
+
+def smce_admm(Y, q, lam, n_iterations=20_000, rho=0.1):
+    """SMCE's problem for one point by plain ADMM: slow, simple, feasible."""
+    inverse = np.linalg.inv(Y @ Y.T + rho * np.eye(len(q)))
+    ones = inverse.sum(axis=1)
+    z = np.zeros(len(q))
+    v = np.zeros(len(q))
+    for _ in range(n_iterations):
+        free = rho * inverse @ (z - v)
+        c = free + (1 - free.sum()) / ones.sum() * ones
+        z = np.sign(c + v) * np.maximum(np.abs(c + v) - lam / rho * q, 0)
+        v += c - z
+    return c

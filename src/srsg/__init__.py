@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from srsg.estimators import (
+        SMCE,
         SRSG,
         ElasticNetGraph,
         L1Graph,
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 __version__ = version("srsg")
 __all__ = [
+    "SMCE",
     "SRSG",
     "ElasticNetGraph",
     "L1Graph",

@@ -80,6 +80,53 @@ def spectral_embedding(affinity: Graph, n_dimensions: int) -> Embedding:
     return Embedding(_unit_rows(vectors), values, n_components)
 
 
+def diffusion_coordinates(affinity: sparse.csr_array, n_coordinates: int) -> FloatArray:
+    """Eigenvectors of the random walk on a graph, without the first, which is constant.
+
+    These are ``D^-1/2 v`` for the eigenvectors ``v`` of ``D^-1/2 W D^-1/2``, largest
+    eigenvalues first. A graph in several components is joined by uniform weak links, as in
+    :func:`spectral_embedding`: else the first eigenvectors would do no more than name the
+    components.
+
+    Parameters
+    ----------
+    affinity : csr_array of shape (n, n)
+        Symmetric, non-negative weights.
+    n_coordinates : int
+        Coordinates a vertex.
+
+    Returns
+    -------
+    ndarray of shape (n, n_coordinates)
+        With columns of zeros where there are not enough vertices.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy import sparse
+    >>> from srsg.embedding import diffusion_coordinates
+    >>> path = sparse.csr_array(np.diag(np.ones(4), 1) + np.diag(np.ones(4), -1))
+    >>> steps = np.diff(diffusion_coordinates(path, 1)[:, 0])
+    >>> bool((steps > 0).all() or (steps < 0).all())
+    True
+    """
+    n_vertices = affinity.shape[0]
+    degree = np.asarray(affinity.sum(axis=1)).ravel()
+    connected = csgraph.connected_components(affinity, directed=False)[0] == 1
+    walk: sparse.csr_array | LinearOperator
+    if connected:
+        walk = _normalized(affinity)
+    else:
+        walk = _uniformly_linked(affinity)
+        degree = degree + _uniform_links(degree)
+    _, vectors = _leading(walk, min(n_coordinates + 1, n_vertices))
+    coordinates = np.zeros((n_vertices, n_coordinates))
+    if n_vertices > 1:  # a vertex by itself has no degree
+        found = vectors[:, 1:] / np.sqrt(degree)[:, None]
+        coordinates[:, : found.shape[1]] = found
+    return coordinates
+
+
 def _by_component(
     affinity: Graph, component: NDArray[np.int32], n_dimensions: int
 ) -> tuple[FloatArray, FloatArray]:
@@ -120,9 +167,14 @@ def _uniformly_linked(affinity: Graph) -> LinearOperator:
     """The normalised affinity of ``W + (tau / n) 1 1^T``."""
     n_vertices = affinity.shape[0]
     degree = np.asarray(affinity.sum(axis=1)).ravel()
-    tau = UNIFORM_LINKS * (degree.mean() or 1.0)
+    tau = _uniform_links(degree)
     root = 1 / np.sqrt(degree + tau)
     return _plus_low_rank(_scaled(affinity, root), root[:, None], np.array([tau / n_vertices]))
+
+
+def _uniform_links(degree: FloatArray) -> float:
+    """What the uniform links add to the degree of every vertex."""
+    return float(UNIFORM_LINKS * (degree.mean() or 1.0))
 
 
 def _plus_low_rank(

@@ -70,7 +70,7 @@ def neighbor_graph(neighbors: IntArray) -> sparse.csr_array:
            [0., 1., 0.]])
     """
     n_points, n_neighbors = neighbors.shape
-    starts = np.arange(0, neighbors.size + 1, n_neighbors)
+    starts = np.arange(n_points + 1) * n_neighbors
     graph = sparse.csr_array(
         (np.ones(neighbors.size), neighbors.ravel(), starts), shape=(n_points, n_points)
     )

@@ -6,9 +6,11 @@ from srsg.estimators.l1_graph import L1Graph
 from srsg.estimators.laplacian_l1_graph import LaplacianL1Graph
 from srsg.estimators.local_scaling import LocalScalingSpectralClustering
 from srsg.estimators.omp_graph import OMPGraph
+from srsg.estimators.smce import SMCE
 from srsg.estimators.srsg import SRSG
 
 __all__ = [
+    "SMCE",
     "SRSG",
     "CodeClusterer",
     "ElasticNetGraph",

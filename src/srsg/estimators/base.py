@@ -20,7 +20,7 @@ from srsg.engine import Engine, ThreadEngine
 from srsg.labels import check_cluster_count, cluster_graph
 from srsg.points import Points, as_dense, unit_points
 from srsg.progress import progress_for
-from srsg.types import FloatArray, IntArray, Matrix
+from srsg.types import FloatArray, Graph, IntArray, Matrix
 
 AT_LEAST_ONE = Interval(Integral, 1, None, closed="left")
 POSITIVE = Interval(Real, 0, None, closed="neither")
@@ -54,7 +54,7 @@ class GraphClusterer(ClusterMixin, BaseEstimator, metaclass=ABCMeta):
     random_state: Any
     verbose: bool | int
 
-    affinity_matrix_: sparse.csr_array | FloatArray
+    affinity_matrix_: Graph
     neighbors_: IntArray
     n_components_: int
     labels_: NDArray[np.intp]
@@ -89,18 +89,7 @@ class GraphClusterer(ClusterMixin, BaseEstimator, metaclass=ABCMeta):
         checked = self._validated(X)
         check_cluster_count(self.n_clusters, checked.shape[0])
         self._learn_graph(checked)
-        self.labels_, embedding = cluster_graph(
-            self.affinity_matrix_,
-            self.n_clusters,
-            neighbors=getattr(self, "neighbors_", None),
-            bridge=self.bridge,
-            assign_labels=self.assign_labels,
-            n_init=self.n_init,
-            random_state=self.random_state,
-            return_embedding=True,
-        )
-        self.embedding_ = embedding.vectors
-        self.eigenvalues_ = embedding.eigenvalues
+        self._cluster(self.affinity_matrix_, getattr(self, "neighbors_", None))
         return self
 
     def fit_graph(self, X: Matrix, y: None = None) -> Self:
@@ -122,6 +111,20 @@ class GraphClusterer(ClusterMixin, BaseEstimator, metaclass=ABCMeta):
         """
         self._learn_graph(self._validated(X))
         return self
+
+    def _cluster(self, graph: Graph, neighbors: IntArray | None) -> None:
+        self.labels_, embedding = cluster_graph(
+            graph,
+            self.n_clusters,
+            neighbors=neighbors,
+            bridge=self.bridge,
+            assign_labels=self.assign_labels,
+            n_init=self.n_init,
+            random_state=self.random_state,
+            return_embedding=True,
+        )
+        self.embedding_ = embedding.vectors
+        self.eigenvalues_ = embedding.eigenvalues
 
     def _validated(self, X: Matrix) -> NDArray | sparse.csr_array:
         self._validate_params()

@@ -5,6 +5,7 @@ from srsg.solvers.fpgd_sp import fpgd_sp
 from srsg.solvers.l1 import L1Codes, l1_codes
 from srsg.solvers.laplacian import LaplacianCodes, laplacian_codes
 from srsg.solvers.omp import OMPCodes, omp_codes
+from srsg.solvers.smce import SMCECodes, smce_codes
 from srsg.solvers.steps import auto_step, theorem_step
 from srsg.solvers.sweeps import SRSGCodes, srsg_codes
 
@@ -12,6 +13,7 @@ __all__ = [
     "L1Codes",
     "LaplacianCodes",
     "OMPCodes",
+    "SMCECodes",
     "SRSGCodes",
     "auto_step",
     "fpgd_sp",
@@ -19,6 +21,7 @@ __all__ = [
     "laplacian_codes",
     "omp_codes",
     "smallest_empty_lam",
+    "smce_codes",
     "srsg_codes",
     "theorem_step",
 ]

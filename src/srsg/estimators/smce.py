@@ -1,0 +1,180 @@
+"""Sparse Manifold Clustering and Embedding."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils._param_validation import Interval, validate_parameter_constraints
+from sklearn.utils.validation import check_is_fitted
+
+from srsg.embedding import diffusion_coordinates
+from srsg.engine import Engine
+from srsg.estimators.base import AT_LEAST_ONE, POSITIVE, GraphClusterer, check_neighbor_count
+from srsg.points import as_dense
+from srsg.solvers import smce_codes
+from srsg.types import AssignLabels, Bridge, FloatArray, Graph, IntArray, RandomState
+
+
+class SMCE(GraphClusterer):
+    """Sparse Manifold Clustering and Embedding (Elhamifar and Vidal, 2011), exact and certified.
+
+    For points near several curved manifolds. Every point picks, among its nearest neighbours,
+    few near ones that nearly span the tangent space of its own manifold: with the unit
+    directions ``y_j`` to them and their distances ``d_j``,
+    ``min lam * sum_j q_j |c_j| + 1/2 ||sum_j c_j y_j||^2`` subject to ``sum c = 1``, where
+    ``q_j = d_j / sum d``. The graph of the weights ``|c_j / d_j| / |sum_j c_j / d_j|`` is
+    clustered by spectral clustering, and :meth:`embed` unrolls each cluster.
+
+    The points are taken as they are, not scaled to unit length.
+
+    Parameters
+    ----------
+    n_clusters : int
+        Number of clusters.
+    lam : float
+        Weight of the l1 norm: larger ones prefer fewer, nearer neighbours.
+    n_neighbors : int
+        Nearest neighbours that a point chooses from.
+    keep : float
+        Share of each point's weights to keep, largest first; 1 keeps all.
+    bridge : "auto", float or None
+        Weak edges between nearest neighbours, see :func:`srsg.cluster_graph`.
+    assign_labels : {"kmeans", "discretize", "cluster_qr"}
+        How the embedded points get their labels.
+    n_init : int
+        Restarts of K-means.
+    n_jobs : int or None
+        Threads; None takes all cores. The result does not depend on it.
+    random_state : int, RandomState or None
+        Starts of K-means; all else is deterministic.
+    verbose : bool
+        Show progress on standard error.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n,)
+    codes_ : csr_array of shape (n, n)
+        Row i is the code of point i: coefficients of its neighbours that add up to one. A
+        point that occurred before is coded by its first copy.
+    affinity_matrix_ : csr_array of shape (n, n)
+        The larger of the two weights of a pair. A further copy of a point hangs on the first
+        by the largest weight that has.
+    dual_gap_ : ndarray of shape (n,)
+        Duality gap of each code: its objective is at most this far from the least.
+    neighbors_ : ndarray of shape (n, n_neighbors)
+        Nearest first, ties by index; further copies of points are no neighbours. Narrower if
+        there are not as many different points.
+    n_components_ : int
+        Connected components of the graph.
+    embedding_ : ndarray of shape (n, n_clusters)
+        The coordinates that were clustered; see :meth:`embed` for those of the manifolds.
+    eigenvalues_ : ndarray of shape (n_clusters,)
+    n_features_in_ : int
+
+    See Also
+    --------
+    L1Graph : For points near flat subspaces.
+
+    Examples
+    --------
+    >>> from srsg import SMCE
+    >>> from srsg.datasets import make_trefoil_knots
+    >>> from srsg.metrics import clustering_accuracy
+    >>> X, y = make_trefoil_knots(random_state=0)
+    >>> model = SMCE(n_clusters=2, random_state=0).fit(X)
+    >>> clustering_accuracy(y, model.labels_)
+    1.0
+    >>> model.embed(2).shape
+    (200, 2)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **GraphClusterer._parameter_constraints,
+        "lam": [POSITIVE],
+        "n_neighbors": [AT_LEAST_ONE],
+        "keep": [Interval(Real, 0, 1, closed="right")],
+    }
+
+    codes_: sparse.csr_array
+    dual_gap_: FloatArray
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        lam: float = 10.0,
+        n_neighbors: int = 15,
+        keep: float = 0.95,
+        bridge: Bridge = "auto",
+        assign_labels: AssignLabels = "kmeans",
+        n_init: int = 10,
+        n_jobs: int | None = None,
+        random_state: RandomState = None,
+        verbose: bool | int = False,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.lam = lam
+        self.n_neighbors = n_neighbors
+        self.keep = keep
+        self.bridge = bridge
+        self.assign_labels = assign_labels
+        self.n_init = n_init
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _prepared(self, X: NDArray | sparse.csr_array) -> FloatArray:
+        check_neighbor_count(self.n_neighbors, X.shape[0])
+        return as_dense(X).astype(np.float64, copy=False)
+
+    def _build_graph(self, data: FloatArray, engine: Engine) -> None:
+        result = smce_codes(
+            data, self.lam, n_neighbors=self.n_neighbors, keep=self.keep, engine=engine
+        )
+        self.codes_ = result.codes
+        self.affinity_matrix_ = result.weights
+        self.dual_gap_ = result.dual_gap
+        self.neighbors_ = result.neighbors
+        self._distinct, self._owner = result.distinct, result.owner
+
+    def _cluster(self, graph: Graph, neighbors: IntArray | None) -> None:
+        """Cluster the different points; copies get the label of the first of their kind."""
+        if neighbors is None or len(self._distinct) < self.n_clusters:
+            super()._cluster(graph, neighbors)
+            return
+        own_graph = graph[self._distinct][:, self._distinct]
+        super()._cluster(own_graph, self._owner[neighbors[self._distinct]])
+        self.labels_ = self.labels_[self._owner]
+        self.embedding_ = self.embedding_[self._owner]
+
+    def embed(self, n_components: int = 2) -> FloatArray:
+        """Unroll each cluster: coordinates along its manifold.
+
+        They are the eigenvectors of the random walk on the cluster's own part of the graph,
+        largest eigenvalues first, without the constant one. Coordinates of different clusters
+        have nothing to do with each other, and signs are arbitrary.
+
+        Parameters
+        ----------
+        n_components : int
+            Coordinates a point.
+
+        Returns
+        -------
+        ndarray of shape (n, n_components)
+            Zeros in the columns for which a cluster has too few points.
+        """
+        check_is_fitted(self, "labels_")
+        validate_parameter_constraints(
+            {"n_components": [AT_LEAST_ONE]}, {"n_components": n_components}, "embed"
+        )
+        coordinates = np.zeros((len(self.labels_), n_components))
+        for label in np.unique(self.labels_):
+            members = np.flatnonzero(self.labels_ == label)
+            own_graph = self.affinity_matrix_[members][:, members]
+            coordinates[members] = diffusion_coordinates(own_graph, n_components)
+        return coordinates

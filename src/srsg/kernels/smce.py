@@ -1,0 +1,240 @@
+"""The codes of SMCE, one small problem a point, solved to rounding.
+
+Each is ``min penalty' |c| + 1/2 ||Y' c||^2`` subject to ``sum c = 1``, with the unit directions
+to the neighbours in the rows of ``Y``. Every direction gets one more coordinate, a one: by the
+constraint this adds but a constant, and it makes the Gram matrix of a support regular wherever
+the minimiser on it is unique. Opposite directions, the very point of SMCE, need it.
+"""
+
+import numpy as np
+
+from srsg.kernels.compiled import ZERO, helper, kernel
+from srsg.kernels.linalg import (
+    backward_solve,
+    cholesky,
+    dot,
+    forward_solve,
+    gram_matrix,
+    multiply,
+    squared_distance,
+)
+
+ROUNDING = 1e-14
+STEPS_PER_NEIGHBOR = 50
+"""Supports tried before giving up: some one or two a neighbour are usual."""
+
+
+@helper()
+def lifted_direction(points, i, j, distance, out):
+    """The unit vector from point i to point j, and a one."""
+    last = out.shape[0] - 1
+    for k in range(last):
+        out[k] = (points[j, k] - points[i, k]) / distance
+    out[last] = 1.0
+
+
+@helper()
+def null_direction(factor, independent, gradient, direction):
+    """Along the first dependent point and those before it, where the loss is flat.
+
+    ``factor`` is that of :func:`~srsg.kernels.linalg.cholesky`: its last row is ``L^-1 g``, with
+    ``g`` the products with the dependent point. The Lagrangian falls along the direction.
+    """
+    for a in range(independent):
+        direction[a] = -factor[independent, a]
+    backward_solve(factor, independent, direction)
+    direction[independent] = 1.0
+    slope = 0.0
+    for a in range(independent + 1):
+        slope += gradient[a] * direction[a]
+    if slope > 0.0:
+        for a in range(independent + 1):
+            direction[a] = -direction[a]
+
+
+@helper()
+def signed_minimiser(penalty, sign, support, count, factor, target):
+    """The minimiser on the plane ``sum c = 1`` with the given signs; returns its multiplier.
+
+    It solves ``G c = nu - penalty * sign``, so it is affine in the multiplier ``nu``, and the
+    constraint says which ``nu``.
+    """
+    per_multiplier = np.ones(count)
+    forward_solve(factor, count, per_multiplier)
+    backward_solve(factor, count, per_multiplier)
+    for a in range(count):
+        target[a] = penalty[support[a]] * sign[support[a]]
+    forward_solve(factor, count, target)
+    backward_solve(factor, count, target)
+    total = 1.0
+    slope = 0.0
+    for a in range(count):
+        total += target[a]
+        slope += per_multiplier[a]
+    multiplier = total / slope
+    for a in range(count):
+        target[a] = multiplier * per_multiplier[a] - target[a]
+    return multiplier
+
+
+@helper()
+def settle(gram, penalty, c, sign, multiplier):
+    """Move to the minimiser with the given signs, dropping every coordinate that gets to zero.
+
+    ``multiplier`` is that of the minimiser before. Returns the new one and the length of the
+    first move: zero if the coordinate that entered last has to leave at once, which only
+    rounding can ask for.
+    """
+    size = c.shape[0]
+    support = np.empty(size, np.int64)
+    factor = np.empty((size, size))
+    gradient = np.empty(size)
+    direction = np.empty(size)
+    first = -1.0
+    while True:
+        count = ZERO
+        for k in range(size):
+            if sign[k] != 0.0:
+                support[count] = k
+                count += 1
+        independent = cholesky(gram, support, count, factor)
+        length = 1.0
+        if independent == count:
+            multiplier = signed_minimiser(penalty, sign, support, count, factor, direction)
+            for a in range(count):
+                direction[a] -= c[support[a]]
+        else:
+            count = independent + 1
+            # All of it: points so close to dependent that they count as such still give the
+            # loss and the constraint a slope.
+            for a in range(count):
+                k = support[a]
+                gradient[a] = dot(gram[k], c) + penalty[k] * sign[k] - multiplier
+            null_direction(factor, independent, gradient, direction)
+            length = np.inf
+        blocking = -1
+        for a in range(count):
+            k = support[a]
+            if direction[a] * sign[k] < 0.0 and -c[k] / direction[a] <= length:
+                length = -c[k] / direction[a]
+                blocking = a
+        if length == np.inf:
+            # Nothing shrinks: the penalty is below rounding. Do without the dependent point.
+            length = 0.0
+            blocking = count - 1
+        for a in range(count):
+            c[support[a]] += length * direction[a]
+        if first < 0.0:
+            first = length
+        if blocking < 0:
+            return multiplier, first
+        c[support[blocking]] = 0.0
+        sign[support[blocking]] = 0.0
+
+
+@helper()
+def solve_on_plane(gram, penalty, c):
+    """Minimise ``penalty' |c| + 1/2 c' G c`` subject to ``sum c = 1``, into ``c``.
+
+    The active-set method of Lawson and Hanson, for both signs: from the first coordinate alone,
+    the one that violates the optimality conditions most joins the support, until none does.
+    Every such step lowers the objective and there are finitely many sign patterns, so this ends
+    in the minimiser.
+    """
+    size = c.shape[0]
+    sign = np.zeros(size)
+    barred = np.zeros(size, np.bool_)
+    for k in range(size):
+        c[k] = 0.0
+    c[0] = 1.0
+    sign[0] = 1.0
+    multiplier = 0.0
+    entering = ZERO
+    for _ in range(STEPS_PER_NEIGHBOR * size):
+        multiplier, first = settle(gram, penalty, c, sign, multiplier)
+        if first == 0.0:
+            barred[entering] = True
+        else:
+            for k in range(size):
+                barred[k] = False
+        magnitude = abs(multiplier)
+        for k in range(size):
+            magnitude += abs(c[k])
+        worst = ROUNDING * magnitude
+        entering = -1
+        for k in range(size):
+            if sign[k] == 0.0 and not barred[k]:
+                pull = multiplier - dot(gram[k], c)
+                if abs(pull) - penalty[k] > worst:
+                    worst = abs(pull) - penalty[k]
+                    entering = k
+                    entering_sign = np.sign(pull)
+        if entering < 0:
+            break
+        sign[entering] = entering_sign
+
+
+@helper()
+def normalise(c):
+    """Take the rounding out of ``sum c = 1``."""
+    total = 0.0
+    for k in range(c.shape[0]):
+        total += c[k]
+    for k in range(c.shape[0]):
+        c[k] /= total
+
+
+@helper()
+def duality_gap(directions, penalty, c):
+    """How far the objective of ``c`` is from the least, at most.
+
+    The dual is ``max nu - 1/2 ||u||^2`` with ``|y_j' u - nu| <= penalty_j`` for all j. The dual
+    point is ``u = Y' c``, shrunk until some ``nu`` fits all j, with the largest such ``nu``.
+    Choosing ``nu`` last makes the gap as small as rounding where a neighbour is so near that
+    its penalty is tiny; shrinking both together would not.
+    """
+    size = directions.shape[0]
+    u = np.zeros(directions.shape[1])
+    objective = 0.0
+    for k in range(size):
+        objective += penalty[k] * abs(c[k])
+        for j in range(u.shape[0]):
+            u[j] += c[k] * directions[k, j]
+    power = dot(u, u) / 2
+    product = np.empty(size)
+    multiply(directions, u, product)
+    shrink = 1.0
+    for a in range(size):
+        for b in range(size):
+            spread = product[b] - product[a]
+            allowed = penalty[a] + penalty[b]
+            if spread * shrink > allowed:
+                shrink = allowed / spread
+    multiplier = np.inf
+    for k in range(size):
+        multiplier = min(multiplier, shrink * product[k] + penalty[k])
+    return max(0.0, objective + power - (multiplier - shrink * shrink * power))
+
+
+@kernel()
+def code_points(points, rows, neighbors, lam, codes, distances, gap):
+    """Code each of the points ``rows`` over its neighbours; no two points may coincide.
+
+    ``codes`` become the coefficients in the order of the neighbours, ``distances`` the
+    distances to them, ``gap`` the duality gaps.
+    """
+    size = neighbors.shape[1]
+    directions = np.empty((size, points.shape[1] + 1))
+    penalty = np.empty(size)
+    for p in range(rows.shape[0]):
+        i = rows[p]
+        total = 0.0
+        for k in range(size):
+            distances[p, k] = np.sqrt(squared_distance(points[i], points[neighbors[p, k]]))
+            lifted_direction(points, i, neighbors[p, k], distances[p, k], directions[k])
+            total += distances[p, k]
+        for k in range(size):
+            penalty[k] = lam * distances[p, k] / total
+        solve_on_plane(gram_matrix(directions), penalty, codes[p])
+        normalise(codes[p])
+        gap[p] = duality_gap(directions, penalty, codes[p])

@@ -1,0 +1,240 @@
+"""Sparse Manifold Clustering and Embedding (Elhamifar and Vidal, 2011): codes and weights.
+
+A point is coded over the directions to its nearest neighbours, so that they nearly cancel. Few
+near neighbours that span the tangent space of the point's own manifold do that best.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from scipy import sparse
+
+from srsg.engine import Engine, ThreadEngine
+from srsg.kernels.correlations import nearest
+from srsg.kernels.smce import code_points
+from srsg.points import BLOCK_SIZE, blocks_of_rows
+from srsg.types import FloatArray, IntArray
+
+NEGLIGIBLE = 1e-120
+"""Entries below this share of the largest count as zero: squares of their differences underflow."""
+
+
+@dataclass(frozen=True)
+class SMCECodes:
+    """Codes of all points, with their certificates, and the graph they make.
+
+    Attributes
+    ----------
+    codes : csr_array of shape (n, n)
+        Row i is the code of point i: coefficients that add up to one. A further copy of a point
+        is coded by its first.
+    weights : csr_array of shape (n, n)
+        The symmetric graph.
+    dual_gap : ndarray of shape (n,)
+        Duality gap of each code.
+    neighbors : ndarray of shape (n, at most n_neighbors)
+        Nearest first, ties by index, the first copy of each point only.
+    distinct, owner : ndarray
+        The first of each set of equal points, and for every point the place of its first there.
+    """
+
+    codes: sparse.csr_array
+    weights: sparse.csr_array
+    dual_gap: FloatArray
+    neighbors: IntArray
+    distinct: IntArray
+    owner: IntArray
+
+
+def smce_codes(
+    x: FloatArray,
+    lam: float = 10.0,
+    *,
+    n_neighbors: int = 15,
+    keep: float = 0.95,
+    engine: Engine | None = None,
+) -> SMCECodes:
+    """Code every point over the directions ``y_j = (x_j - x_i) / d_j`` to its neighbours.
+
+    ``min lam * sum_j q_j |c_j| + 1/2 ||sum_j c_j y_j||^2`` subject to ``sum c = 1``, where
+    ``d_j`` are the distances and ``q_j = d_j / sum d``: near neighbours are cheap.
+
+    Parameters
+    ----------
+    x : ndarray of shape (n, n_features)
+        The points as they are. Neither a shift nor a common factor changes the codes.
+    lam : float
+        Weight of the l1 norm.
+    n_neighbors : int
+        Neighbours that a point is coded over; all others where there are no more.
+    keep : float
+        Share of a point's weights to keep, largest first.
+    engine : Engine, optional
+        Where blocks run; threads on all cores by default.
+
+    Returns
+    -------
+    SMCECodes
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from srsg.solvers.smce import smce_codes
+    >>> line = np.outer(np.arange(4.0), [1.0, 1.0])
+    >>> smce_codes(line, n_neighbors=2).codes.toarray().round(3)
+    array([[0. , 1. , 0. , 0. ],
+           [0.5, 0. , 0.5, 0. ],
+           [0. , 0.5, 0. , 0.5],
+           [0. , 0. , 1. , 0. ]])
+    """
+    engine = engine or ThreadEngine()
+    scaled = _scaled(x)
+    first, owner = _distinct(scaled)
+    points = scaled[first]
+    task = partial(_code, lam=lam, n_neighbors=min(n_neighbors, len(points) - 1))
+    blocks = blocks_of_rows(len(points), BLOCK_SIZE)
+    coded = engine.map(task, engine.share(_Searchable.of(points)), blocks, label="SMCE codes")
+    neighbors = np.concatenate([block.neighbors for block in coded])
+    codes = np.concatenate([block.codes for block in coded])
+    distances = np.concatenate([block.distances for block in coded])
+    weights = _csr(_kept(_weights(codes, distances), keep), neighbors)
+    return SMCECodes(
+        codes=_with_copies(_csr(codes, neighbors), first, owner),
+        weights=_with_linked_copies(weights, first, owner),
+        dual_gap=np.concatenate([block.gap for block in coded])[owner],
+        neighbors=first[neighbors][owner],
+        distinct=first,
+        owner=owner,
+    )
+
+
+def _scaled(x: FloatArray) -> FloatArray:
+    """Entries of at most about one, so that no square overflows, by a factor that is exact."""
+    largest = np.abs(x).max()
+    if largest == 0:
+        return np.zeros_like(x)
+    scaled = np.ldexp(x, -int(np.frexp(largest)[1]))
+    return np.where(np.abs(scaled) < NEGLIGIBLE, 0.0, scaled)
+
+
+def _distinct(x: FloatArray) -> tuple[IntArray, IntArray]:
+    """The first of each set of equal rows, in order, and the place of every row's among them."""
+    # Zeros have one sign by now, so rows are equal if their bytes are: faster by far to sort.
+    rows = np.ascontiguousarray(x + 0.0).view(np.dtype((np.void, x.itemsize * x.shape[1])))
+    _, first, owner = np.unique(rows.ravel(), return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    return first[order], place[owner]
+
+
+@dataclass(frozen=True)
+class _Searchable:
+    """Points, and what a block needs to find its nearest ones by a matrix product.
+
+    ``x_i' x_j - ||x_j||^2 / 2`` is the larger the nearer ``x_j`` is to ``x_i``; of points moved
+    to their mean it is rounded least.
+    """
+
+    x: FloatArray
+    centered: FloatArray
+    half_power: FloatArray
+    error: float
+
+    @classmethod
+    def of(cls, x: FloatArray) -> _Searchable:
+        centered = x - x.mean(axis=0)
+        half_power = (centered**2).sum(axis=1) / 2
+        # Sums over the features, each product at most the largest power.
+        error = np.finfo(float).eps * 2 * (x.shape[1] + 8) * half_power.max()
+        return cls(x, centered, half_power, float(error))
+
+    def nearest(self, rows: IntArray, n_neighbors: int) -> IntArray:
+        """Nearest first, ties by index: float64 distances decide what the product leaves open."""
+        nearness = self.centered[rows] @ self.centered.T - self.half_power
+        found = np.empty((len(rows), n_neighbors), np.int64)
+        if n_neighbors:
+            nearest(self.x, rows, nearness, self.error, found)
+        return found
+
+
+@dataclass(frozen=True)
+class _Coded:
+    """A block of codes over the neighbours, a column a neighbour."""
+
+    neighbors: IntArray
+    codes: FloatArray
+    distances: FloatArray
+    gap: FloatArray
+
+
+def _code(points: _Searchable, rows: IntArray, *, lam: float, n_neighbors: int) -> _Coded:
+    neighbors = points.nearest(rows, n_neighbors)
+    codes, distances = np.empty(neighbors.shape), np.empty(neighbors.shape)
+    gap = np.zeros(len(rows))
+    if n_neighbors:
+        code_points(points.x, rows, neighbors, lam, codes, distances, gap)
+    return _Coded(neighbors, codes, distances, gap)
+
+
+def _weights(codes: FloatArray, distances: FloatArray) -> FloatArray:
+    """``|c_j / d_j| / |sum_j c_j / d_j|``, as published."""
+    ratio = codes / distances
+    magnitude = np.abs(ratio)
+    # Coefficients of both signs may cancel in the sum: not beyond rounding, or it means nothing.
+    least = np.finfo(float).eps * magnitude.sum(axis=1)
+    total = np.maximum(np.abs(ratio.sum(axis=1)), least)
+    return magnitude / total[:, None]
+
+
+def _kept(weights: FloatArray, keep: float) -> FloatArray:
+    """The fewest, largest weights of each row that carry at least ``keep`` of its sum."""
+    # From the smallest up, so that keep=1 drops nothing but zeros, whatever the rounding.
+    order = np.argsort(weights, axis=1, kind="stable")
+    rising = np.take_along_axis(weights, order, axis=1)
+    dropped = rising.cumsum(axis=1) <= (1 - keep) * weights.sum(axis=1, keepdims=True)
+    kept = np.empty_like(weights)
+    np.put_along_axis(kept, order, np.where(dropped, 0.0, rising), axis=1)
+    return kept
+
+
+def _csr(values: FloatArray, columns: IntArray) -> sparse.csr_array:
+    """Row i has ``values[i]`` in ``columns[i]``; zeros are left out."""
+    n_rows = len(values)
+    row, place = np.nonzero(values)
+    entries = (values[row, place], (row, columns[row, place]))
+    return sparse.csr_array(entries, shape=(n_rows, n_rows))
+
+
+def _copies(first: IntArray, owner: IntArray) -> IntArray:
+    return np.setdiff1d(np.arange(len(owner)), first)
+
+
+def _with_copies(codes: sparse.csr_array, first: IntArray, owner: IntArray) -> sparse.csr_array:
+    """Codes of all points: a copy has a one at the first of its kind."""
+    own, copies = codes.tocoo(), _copies(first, owner)
+    rows = np.concatenate([first[own.row], copies])
+    columns = np.concatenate([first[own.col], first[owner[copies]]])
+    values = np.concatenate([own.data, np.ones(len(copies))])
+    n_points = len(owner)
+    return sparse.csr_array((values, (rows, columns)), shape=(n_points, n_points))
+
+
+def _with_linked_copies(
+    weights: sparse.csr_array, first: IntArray, owner: IntArray
+) -> sparse.csr_array:
+    """The symmetric graph of all points: a copy hangs on the first of its kind, by the largest
+    weight that has."""
+    own = sparse.csr_array(weights.maximum(weights.T))
+    largest = own.max(axis=1).toarray().ravel() if own.nnz else np.ones(len(first))
+    own, copies = own.tocoo(), _copies(first, owner)
+    firsts = first[owner[copies]]
+    links = largest[owner[copies]]
+    rows = np.concatenate([first[own.row], copies, firsts])
+    columns = np.concatenate([first[own.col], firsts, copies])
+    values = np.concatenate([own.data, links, links])
+    n_points = len(owner)
+    return sparse.csr_array((values, (rows, columns)), shape=(n_points, n_points))
