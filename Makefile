@@ -15,6 +15,8 @@ test: $(READY)
 
 bench: $(READY)
 	$(RUN) benchmarks/core.py
+	$(RUN) benchmarks/methods.py
+	$(RUN) benchmarks/smce.py
 
 clean:
 	rm -rf $(VENV) demo

@@ -13,14 +13,13 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+from timing import medians
 
 FIRST_USE = """
-import time
 import numpy as np
 from sklearn.datasets import load_digits
 X = load_digits().data[:100]
@@ -39,12 +38,6 @@ def load(folder: str | None) -> tuple[str, np.ndarray, int]:
     from sklearn.datasets import load_digits
 
     return "digits", load_digits().data, 10
-
-
-def seconds(task: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    task()
-    return time.perf_counter() - start
 
 
 def first_fit(cache: str) -> float:
@@ -72,18 +65,12 @@ def main() -> None:
         "SRSG.fit: codes, sweeps, labels": lambda: SRSG(k, random_state=0).fit(X),
         "the same, one thread": lambda: SRSG(k, n_jobs=1, random_state=0).fit(X),
     }
-    for task in tasks.values():
-        task()
-    times = {label: [] for label in tasks}
-    for _ in range(options.runs):
-        for label, task in tasks.items():
-            times[label].append(seconds(task))
-    product = np.median(times["one float64 X @ X.T"])
+    times = medians(tasks, options.runs)
+    product = times["one float64 X @ X.T"]
     print(f"{name}, {X.shape[0]} x {X.shape[1]}, median of {options.runs} alternating runs")
-    for label, values in times.items():
-        middle = np.median(values)
+    for label, middle in times.items():
         print(f"  {label:<34}{middle:8.3f} s {middle / product:8.2f} products")
-    fit = np.median(times["SRSG.fit: codes, sweeps, labels"])
+    fit = times["SRSG.fit: codes, sweeps, labels"]
     print(
         f"  SRSG.fit less half a second: {max(0.0, fit - 0.5) / product:.2f} products (at most 10)"
     )

@@ -10,13 +10,13 @@ exact. All ratios come from alternating runs on one machine.
 from __future__ import annotations
 
 import argparse
-import time
-from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from sklearn.datasets import load_digits
 from sklearn.neighbors import NearestNeighbors
 from threadpoolctl import threadpool_limits
+from timing import medians
 
 from srsg.engine import ThreadEngine
 from srsg.solvers import smce_codes
@@ -78,12 +78,6 @@ def best_admm(X: np.ndarray, lam: float, accuracy: float) -> tuple[float, int]:
     raise SystemExit(f"ADMM does not reach {accuracy} in 20,000 iterations.")
 
 
-def seconds(task: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    task()
-    return time.perf_counter() - start
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--points", type=int, default=500)
@@ -96,16 +90,17 @@ def main() -> None:
     with threadpool_limits(1):
         for lam in (0.1, 10.0):
             rho, n_iterations = best_admm(X, lam, options.accuracy)
-            ours, theirs = [], []
-            for _ in range(options.runs):
-                ours.append(seconds(lambda lam=lam: smce_codes(X, lam, engine=engine)))
-                theirs.append(seconds(lambda lam=lam, r=rho, n=n_iterations: plain(X, lam, r, n)))
+            tasks = {
+                "ours": partial(smce_codes, X, lam, engine=engine),
+                "ADMM": partial(plain, X, lam, rho, n_iterations),
+            }
+            times = medians(tasks, options.runs)
             gap = smce_codes(X, lam).dual_gap.max()
             missing = (plain(X, lam, rho, n_iterations) - least(X, lam)).max()
             print(
-                f"  lam {lam:<5} ours {np.median(ours):.3f} s (gap {gap:.0e}), ADMM "
-                f"{np.median(theirs):.3f} s ({n_iterations} iterations, rho {rho}, {missing:.0e} "
-                f"off): {np.median(theirs) / np.median(ours):.0f} times"
+                f"  lam {lam:<5} ours {times['ours']:.3f} s (gap {gap:.0e}), ADMM "
+                f"{times['ADMM']:.3f} s ({n_iterations} iterations, rho {rho}, {missing:.0e} "
+                f"off): {times['ADMM'] / times['ours']:.0f} times"
             )
 
 

@@ -72,12 +72,20 @@ def spectral_embedding(affinity: Graph, n_dimensions: int) -> Embedding:
     >>> embedding.n_components, embedding.eigenvalues
     (2, array([1., 1.]))
     """
-    n_components, component = csgraph.connected_components(affinity, directed=False)
+    n_components, component = connected_components(affinity)
     if n_components > n_dimensions:
         values, vectors = _leading(_uniformly_linked(affinity), n_dimensions)
     else:
         values, vectors = _by_component(affinity, component, n_dimensions)
     return Embedding(_unit_rows(vectors), values, n_components)
+
+
+def connected_components(affinity: Graph) -> tuple[int, NDArray[np.int32]]:
+    """The number of components of a symmetric graph, and that of every vertex."""
+    if isinstance(affinity, np.ndarray) and affinity.all():
+        return 1, np.zeros(len(affinity), np.int32)  # a search would make it sparse first
+    n_components, component = csgraph.connected_components(affinity, directed=False)
+    return int(n_components), component
 
 
 def diffusion_coordinates(affinity: sparse.csr_array, n_coordinates: int) -> FloatArray:
@@ -112,7 +120,7 @@ def diffusion_coordinates(affinity: sparse.csr_array, n_coordinates: int) -> Flo
     """
     n_vertices = affinity.shape[0]
     degree = np.asarray(affinity.sum(axis=1)).ravel()
-    connected = csgraph.connected_components(affinity, directed=False)[0] == 1
+    connected = connected_components(affinity)[0] == 1
     walk: sparse.csr_array | LinearOperator
     if connected:
         walk = _normalized(affinity)
@@ -131,6 +139,10 @@ def _by_component(
     affinity: Graph, component: NDArray[np.int32], n_dimensions: int
 ) -> tuple[FloatArray, FloatArray]:
     """Leading eigenpairs of a block-diagonal matrix, from those of its blocks."""
+    if not component.any():
+        values, vectors = _leading(_normalized(affinity), n_dimensions)
+        values[0] = 1.0
+        return values, vectors
     members = [np.flatnonzero(component == label) for label in range(component.max() + 1)]
     # Every block has an eigenvalue 1, which leaves so many for the others of any one block.
     most = n_dimensions - len(members) + 1

@@ -7,13 +7,12 @@ from typing import Literal, overload
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.sparse import csgraph
 from sklearn.cluster import KMeans
 from sklearn.cluster._spectral import cluster_qr, discretize
 from sklearn.utils import check_array
 
 from srsg.affinity import bridged
-from srsg.embedding import Embedding, spectral_embedding
+from srsg.embedding import Embedding, connected_components, spectral_embedding
 from srsg.engine import serial_linear_algebra
 from srsg.neighbors import neighbor_graph
 from srsg.types import AssignLabels, Bridge, FloatArray, Graph, IntArray, Matrix, RandomState
@@ -104,7 +103,7 @@ def cluster_graph(
     graph = check_affinity(affinity)
     check_cluster_count(n_clusters, graph.shape[0])
     strength = AUTO_BRIDGE if bridge == "auto" else bridge
-    outnumbered = csgraph.connected_components(graph, directed=False)[0] > n_clusters
+    outnumbered = connected_components(graph)[0] > n_clusters
     if neighbors is not None and strength and (outnumbered or bridge != "auto"):
         links = neighbor_graph(neighbors)
         graph = bridged(sparse.csr_array(graph), links, strength)

@@ -9,13 +9,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.sparse import csgraph
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import validate_data
 
 from srsg.affinity import symmetrized
+from srsg.embedding import connected_components
 from srsg.engine import Engine, ThreadEngine
 from srsg.labels import check_cluster_count, cluster_graph
 from srsg.points import Points, as_dense, unit_points
@@ -140,8 +140,7 @@ class GraphClusterer(ClusterMixin, BaseEstimator, metaclass=ABCMeta):
     def _learn_graph(self, X: NDArray | sparse.csr_array) -> None:
         engine = ThreadEngine(self.n_jobs, progress_for(self.verbose))
         self._build_graph(self._prepared(X), engine)
-        n_components, _ = csgraph.connected_components(self.affinity_matrix_, directed=False)
-        self.n_components_ = int(n_components)
+        self.n_components_ = connected_components(self.affinity_matrix_)[0]
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
