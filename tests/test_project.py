@@ -35,12 +35,28 @@ def test_commands_of_the_readme_exist():
         assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
 
 
-def test_demo_leaves_a_picture(tmp_path):
-    demo = ROOT / "examples" / "demo.py"
-    done = subprocess.run([sys.executable, demo], cwd=tmp_path, capture_output=True, text=True)
+def run_example(name, *arguments, cwd):
+    command = [sys.executable, ROOT / "examples" / name, *arguments]
+    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert re.search(r"digits +SRSG +0\.\d{4} +0\.\d{4}", done.stdout)
+    return done.stdout
+
+
+def test_demo_leaves_a_picture(tmp_path):
+    printed = run_example("demo.py", cwd=tmp_path)
+    assert re.search(r"digits +SRSG +0\.\d{4} +0\.\d{4}", printed)
     assert (tmp_path / "demo" / "affinity.png").stat().st_size > 10_000
+
+
+def test_trefoil_example_leaves_a_picture(tmp_path):
+    assert "accuracy 1.0000" in run_example("plot_trefoil.py", "knots.png", cwd=tmp_path)
+    assert (tmp_path / "knots.png").stat().st_size > 10_000
+
+
+def test_labels_spread_better_over_the_sparse_graphs(tmp_path):
+    printed = run_example("label_propagation.py", cwd=tmp_path)
+    shares = dict(re.findall(r"^  (.+?) +(0\.\d{4})$", printed, re.MULTILINE))
+    assert shares["SRSG"] > shares["l1-graph"] > shares["scikit-learn, 5 neighbours"]
 
 
 def test_import_loads_nothing_heavy():
