@@ -20,6 +20,7 @@ import numpy as np
 from timing import medians
 
 FIRST_USE = """
+import time
 import numpy as np
 from sklearn.datasets import load_digits
 X = load_digits().data[:100]

@@ -1,0 +1,63 @@
+"""Where blocks run: order, errors, interruption, progress."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+
+from srsg.engine import ThreadEngine
+from srsg.progress import PrintedProgress
+
+
+def test_results_come_in_the_order_of_the_blocks():
+    def task(data, block):
+        time.sleep(0.01 * (5 - block))
+        return data + block
+
+    assert ThreadEngine(3).map(task, 10, range(5), label="") == [10, 11, 12, 13, 14]
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
+def test_an_error_reaches_the_caller_and_the_rest_never_starts(error):
+    started = []
+
+    def task(_, block):
+        started.append(block)
+        if block == 1:
+            raise error("block 1")
+        time.sleep(0.02)
+
+    engine = ThreadEngine(2)
+    with pytest.raises(error, match="block 1"):
+        engine.map(task, None, range(100), label="")
+    assert len(started) < 100
+    # The engine is still good for more.
+    assert engine.map(lambda _, block: block, None, [1, 2], label="") == [1, 2]
+
+
+def test_linear_algebra_is_serial_inside():
+    from threadpoolctl import threadpool_info
+
+    def task(_, block):
+        return [pool["num_threads"] for pool in threadpool_info()]
+
+    for numbers in ThreadEngine(2).map(task, None, [0, 1], label=""):
+        assert set(numbers) == {1}
+
+
+def test_all_cores_by_default_and_as_many_threads_as_asked():
+    from joblib import cpu_count
+
+    assert ThreadEngine().n_workers == cpu_count()
+    both = threading.Barrier(2, timeout=10)
+    ThreadEngine(2).map(lambda _, block: both.wait(), None, [0, 1], label="")
+
+
+def test_progress_tells_what_was_done_unless_quiet(capsys):
+    engine = ThreadEngine(1, PrintedProgress())
+    engine.map(lambda _, block: block, None, [0, 1], label="counting")
+    assert "counting" in capsys.readouterr().err
+    engine.quiet().map(lambda _, block: block, None, [0, 1], label="counting")
+    assert capsys.readouterr().err == ""
