@@ -14,11 +14,12 @@ from srsg.points import unit_points
 from srsg.solvers import auto_step, l1_codes, srsg_codes, theorem_step
 
 
-def assert_same_as_full_length(X, **settings):
+def assert_same_as_full_length(X, n_neighbors=5, **settings):
     points = unit_points(X)
-    l1 = l1_codes(points, 0.1, n_neighbors=5)
+    l1 = l1_codes(points, 0.1, n_neighbors=n_neighbors)
     ours = srsg_codes(points, l1.codes, l1.neighbors, **settings)
-    Z, objectives = plain.srsg(points.x, l1.codes.toarray(), l1.neighbors, **settings)
+    exact = points.x.astype(np.float64)
+    Z, objectives = plain.srsg(exact, l1.codes.toarray(), l1.neighbors, **settings)
     codes = ours.codes.toarray()
     np.testing.assert_array_equal(codes != 0, Z != 0)
     np.testing.assert_allclose(codes, Z, atol=1e-10)
@@ -31,10 +32,14 @@ def assert_same_as_full_length(X, **settings):
     gamma=st.sampled_from([0.001, 0.01, 0.1, 1.0]),
     step=st.sampled_from([0.001, 0.01, 0.05, 0.3]),
     tol=st.sampled_from([0.0, 1e-5]),
+    n_neighbors=st.sampled_from([1, 4, 5]),
+    dtype=st.sampled_from("fd"),
 )
-def test_equal_to_full_length(seed, gamma, step, tol):
+def test_equal_to_full_length(seed, gamma, step, tol, n_neighbors, dtype):
+    """An even number of neighbours has ties in the vote, c = 0, which cost nothing."""
     X, _ = plain.union_of_subspaces(np.random.default_rng(seed))
-    assert_same_as_full_length(X, gamma=gamma, step=step, max_sweeps=4, max_iter=30, tol=tol)
+    settings = {"gamma": gamma, "step": step, "max_sweeps": 4, "max_iter": 30, "tol": tol}
+    assert_same_as_full_length(X.astype(dtype), n_neighbors, **settings)
 
 
 def test_equal_to_full_length_on_coil20(paper_data):

@@ -129,7 +129,8 @@ def solve_exactly(
 ) -> Solved:
     """Let violators into the working sets until there are none."""
     data = engine.share(points)
-    scanned: list[_Scanned] = []
+    done: list[WorkingSets] = []
+    certificates: list[Certificate] = []
     n_scans = 0
     while len(active):
         task = partial(_scan, tol=tol, n_neighbors=0 if n_scans else n_neighbors)
@@ -138,16 +139,17 @@ def solve_exactly(
         parts = active.blocks(min(block_size, fair_share))
         blocks = engine.map(task, data, parts, label=label)
         active = WorkingSets.concatenate([block.going_on for block in blocks])
-        scanned += blocks
+        done += [block.done for block in blocks]
+        certificates += [block.certificate for block in blocks]
         n_scans += 1
         if n_scans == 1:
             neighbors = np.concatenate([block.neighbors for block in blocks])
-    done = WorkingSets.concatenate([block.done for block in scanned])
-    order = np.argsort(done.rows)
+    sets = WorkingSets.concatenate(done)
+    order = np.argsort(sets.rows)
     return Solved(
-        sets=done[order],
-        violation=np.concatenate([block.certificate.violation for block in scanned])[order],
-        gap=np.concatenate([block.certificate.gap for block in scanned])[order],
+        sets=sets[order],
+        violation=np.concatenate([certificate.violation for certificate in certificates])[order],
+        gap=np.concatenate([certificate.gap for certificate in certificates])[order],
         neighbors=neighbors,
         n_scans=n_scans,
     )
