@@ -144,6 +144,13 @@ def objective(gram, b, half_lam, z):
 
 
 @helper()
+def descent(gram, b, z, gradient):
+    """``b - G z``, the negative gradient of the smooth part."""
+    for k in range(z.shape[0]):
+        gradient[k] = b[k] - dot(gram[k], z)
+
+
+@helper()
 def worst_violation(half_lam, z, gradient):
     """Largest violation of the optimality conditions; ``gradient`` is ``b - G z``."""
     worst = 0.0
@@ -167,8 +174,7 @@ def solve_lasso(gram, b, half_lam, z):
     support = np.empty(size, np.int64)
     factor = np.empty((size, size))
     target = np.empty(size)
-    for k in range(size):
-        gradient[k] = b[k] - dot(gram[k], z)
+    descent(gram, b, z, gradient)
     for _ in range(MAX_ROUNDS):
         # A sweep costs size^2, a direct step size^3: the larger, the longer it pays to wait
         # for the signs to settle.
@@ -177,9 +183,9 @@ def solve_lasso(gram, b, half_lam, z):
                 break
         while not direct_step(gram, b, half_lam, z, support, factor, target):
             pass  # a coordinate became zero: the support is smaller now
+        descent(gram, b, z, gradient)
         weight = 1.0
         for k in range(size):
-            gradient[k] = b[k] - dot(gram[k], z)
             weight += abs(z[k])
         if worst_violation(half_lam, z, gradient) <= ROUNDING * weight:
             break

@@ -17,6 +17,15 @@ def dot(u, v):
 
 
 @helper(fastmath=VECTORISED)
+def start_dot(u, v, length):
+    """Inner product of the first entries."""
+    total = 0.0
+    for j in range(length):
+        total += u[j] * v[j]
+    return total
+
+
+@helper(fastmath=VECTORISED)
 def squared_distance(u, v):
     """Squared Euclidean distance in float64: exactly zero for equal points."""
     total = 0.0
@@ -74,7 +83,7 @@ def cholesky(gram, support, size, factor):
     """
     for a in range(size):
         for b in range(a + 1):
-            entry = gram[support[a], support[b]] - dot(factor[a, :b], factor[b, :b])
+            entry = gram[support[a], support[b]] - start_dot(factor[a], factor[b], b)
             if a == b:
                 if entry <= PIVOT_ROUNDING * gram[support[a], support[a]]:
                     return a
@@ -88,7 +97,7 @@ def cholesky(gram, support, size, factor):
 def forward_solve(factor, size, rhs):
     """Solve ``L y = rhs`` in place."""
     for a in range(size):
-        rhs[a] = (rhs[a] - dot(factor[a, :a], rhs[:a])) / factor[a, a]
+        rhs[a] = (rhs[a] - start_dot(factor[a], rhs, a)) / factor[a, a]
 
 
 @helper()
