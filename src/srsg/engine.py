@@ -24,12 +24,12 @@ def _thread_pools() -> ThreadpoolController:
 
 
 def serial_linear_algebra() -> AbstractContextManager[object]:
-    """Keep BLAS and OpenMP to one thread.
+    """Keep BLAS to one thread.
 
-    Their threads inside ours would oversubscribe the machine, and the bits of a sum may depend
-    on how many there are.
+    Its threads inside ours would oversubscribe the machine, and the bits of a product may
+    depend on how many there are.
     """
-    return _thread_pools().limit(limits=1)
+    return _thread_pools().limit(limits=1, user_api="blas")
 
 
 class Engine(Protocol):

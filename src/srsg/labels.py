@@ -10,10 +10,10 @@ from scipy import sparse
 from sklearn.cluster import KMeans
 from sklearn.cluster._spectral import cluster_qr, discretize
 from sklearn.utils import check_array
+from threadpoolctl import threadpool_limits
 
 from srsg.affinity import bridged
 from srsg.embedding import Embedding, connected_components, spectral_embedding
-from srsg.engine import serial_linear_algebra
 from srsg.neighbors import neighbor_graph
 from srsg.types import AssignLabels, Bridge, FloatArray, Graph, IntArray, Matrix, RandomState
 
@@ -150,6 +150,6 @@ def _label(
             f"assign_labels must be 'kmeans', 'discretize' or 'cluster_qr', got {assign_labels!r}."
         )
     kmeans = KMeans(n_clusters, n_init=n_init, random_state=random_state)
-    # Sums over several threads end in other bits.
-    with serial_linear_algebra():
+    # Sums over several threads, of OpenMP here, end in other bits.
+    with threadpool_limits(1):
         return np.asarray(kmeans.fit_predict(vectors), dtype=np.intp)
