@@ -42,6 +42,24 @@ def test_large_lam_gives_empty_codes():
     assert result.dual_gap.max() <= 1e-15
 
 
+@pytest.mark.parametrize("ridge", [0.05, 1.0])
+def test_the_gap_with_a_ridge_is_that_of_the_longer_vectors(ridge):
+    """An elastic net is an l1 problem of the points with sqrt(ridge) times the unit vectors."""
+    X, _ = union_of_subspaces(np.random.default_rng(1), n_points=200, n_features=30)
+    rough = l1_codes(unit_points(X), 0.1, ridge=ridge, tol=0.3)
+    assert rough.dual_gap.max() > 1e-4
+    A = np.vstack([X.T, np.sqrt(ridge) * np.eye(len(X))])
+    for i in range(len(X)):
+        x = np.concatenate([X[i], np.zeros(len(X))])
+        code = rough.codes[[i]].toarray()[0]
+        residual = x - A @ code
+        largest = np.abs(np.delete(A.T @ residual, i)).max()
+        scale = min(residual @ x / (residual @ residual), 0.05 / largest)
+        dual = 2 * scale * residual @ x - scale**2 * residual @ residual
+        expected = l1_objective(x, A, code, 0.1) - dual
+        assert rough.dual_gap[i] == pytest.approx(expected, abs=1e-9)
+
+
 def test_the_gap_bounds_the_distance_from_the_optimum():
     """A loose tolerance stops early; the certificates must own up to it."""
     X, _ = union_of_subspaces(np.random.default_rng(1), n_points=200, n_features=30)
