@@ -95,6 +95,16 @@ def test_srsg_attributes(digits):
     assert model.objective_history_[0] == pytest.approx(start, abs=1e-9)
 
 
+def test_srsg_reports_the_steps_it_cut(digits, capsys):
+    gentle = SRSG(4, step=0.001, verbose=True).fit_graph(digits[0])
+    assert gentle.n_steps_cut_ == gentle.n_let_in_ == 0
+    assert "cut" not in capsys.readouterr().err
+    harsh = SRSG(4, step=0.4, verbose=True).fit_graph(digits[0])
+    assert harsh.n_steps_cut_ > 0
+    assert harsh.n_let_in_ > 0
+    assert f"for {harsh.n_steps_cut_} points" in capsys.readouterr().err
+
+
 def test_graph_first_labels_later(fitted, digits):
     graph = clone(fitted).fit_graph(digits[0])
     assert not hasattr(graph, "labels_")

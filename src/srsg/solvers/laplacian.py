@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from srsg.affinity import symmetrized
@@ -139,19 +140,23 @@ def _pulled_sets(
     codes: Codes, rows: IntArray, weights: sparse.csr_array, lam: float
 ) -> WorkingSets:
     """The problems of some points, given the codes of their neighbours."""
-    shape = (len(rows), len(codes.size))
-    index, value, pull = np.zeros(shape, np.int64), np.zeros(shape), np.zeros(shape)
-    size, ridge = np.empty(len(rows), np.int64), np.empty(len(rows))
+    n_points = len(codes.size)
+    room = np.empty(n_points, np.int64), np.empty(n_points), np.empty(n_points)
+    columns: tuple[list[NDArray], ...] = ([], [], [])
+    ridge = np.empty(len(rows))
     for p, i in enumerate(rows):
         edges = slice(weights.indptr[i], weights.indptr[i + 1])
-        size[p] = pulled_set(
-            codes, i, weights.indices[edges], weights.data[edges], index[p], value[p], pull[p]
-        )
+        size = pulled_set(codes, i, weights.indices[edges], weights.data[edges], *room)
+        for column, part in zip(columns, room, strict=True):
+            column.append(part[:size].copy())
         ridge[p] = weights.data[edges].sum()
-    width = int(size.max())
-    small = Codes(index[:, :width].copy(), value[:, :width].copy(), size)
-    penalty = Penalty(np.full(len(rows), lam / 2), ridge, pull[:, :width].copy())
-    return WorkingSets(rows, small, penalty)
+    sizes = np.array([len(part) for part in columns[0]])
+    held = np.arange(sizes.max()) < sizes[:, None]
+    index, value, pull = np.zeros(held.shape, np.int64), np.zeros(held.shape), np.zeros(held.shape)
+    for padded, column in zip((index, value, pull), columns, strict=True):
+        padded[held] = np.concatenate(column)
+    penalty = Penalty(np.full(len(rows), lam / 2), ridge, pull)
+    return WorkingSets(rows, Codes(index, value, sizes), penalty)
 
 
 def _with_rows(codes: Codes, rows: IntArray, new: Codes) -> Codes:
