@@ -1,4 +1,4 @@
-"""Made-up data whose clusters are known."""
+"""Two linked trefoil knots."""
 
 from __future__ import annotations
 
