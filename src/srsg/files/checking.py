@@ -1,0 +1,101 @@
+"""From what a reader found to a table: rows, numbers, labels, no missing values."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from srsg.files.contents import Contents, Table
+from srsg.files.errors import FileError
+from srsg.files.labels import coded, missing_labels
+from srsg.points import name_rows
+
+
+def checked_table(
+    name: str, found: Contents, labels: NDArray | None, *, drop_missing: bool
+) -> Table:
+    """The table of what was found, or a :class:`FileError` that says what is wrong."""
+    labels = None if labels is None else _one_each(name, labels)
+    values, notes = _samples_first(name, found, labels)
+    X, image_shape = _rows_of_numbers(name, values, found.image_shape)
+    row_ids = np.arange(len(X)) if found.row_ids is None else found.row_ids
+    usable = np.isfinite(X).all(axis=1)
+    if labels is not None:
+        usable &= ~missing_labels(labels)
+    if not usable.all():
+        notes.append(_missing_values(name, usable, drop_missing))
+        X, row_ids = X[usable], row_ids[usable]
+        labels = None if labels is None else labels[usable]
+    y, class_names = (None, None) if labels is None else coded(labels)
+    return Table(
+        X=X,
+        row_ids=row_ids,
+        y=y,
+        class_names=class_names,
+        feature_names=found.feature_names,
+        image_shape=image_shape,
+        notes=(*found.notes, *notes),
+    )
+
+
+def _one_each(name: str, labels: NDArray) -> NDArray:
+    """Labels in one dimension; MATLAB's are a row or a column."""
+    if labels.size != max(labels.shape, default=0):
+        raise FileError(f"{name}: labels must be one a row, not of shape {labels.shape}.")
+    return labels.ravel()
+
+
+def _samples_first(name: str, found: Contents, labels: NDArray | None) -> tuple[NDArray, list[str]]:
+    """The values with a sample a row, turned if only that fits the labels."""
+    values = found.values
+    if not 2 <= values.ndim <= 4:
+        raise FileError(
+            f"{name}: has an array of {values.ndim} dimension(s); points are the rows of an array "
+            "of two, or images in one of three (four with colours)."
+        )
+    stack = values.ndim > 2
+    if labels is None:
+        return (np.moveaxis(values, -1, 0) if stack and found.samples_last else values), []
+    order = (values.ndim - 1, 0) if stack and found.samples_last else (0, values.ndim - 1)
+    fitting = [axis for axis in order if values.shape[axis] == len(labels)]
+    if not fitting:
+        counted = " x ".join(str(side) for side in values.shape)
+        raise FileError(f"{name}: {len(labels)} labels do not fit an array of {counted} values.")
+    turned = fitting[0] != 0 and not stack
+    notes = ["points turned from columns to rows, to fit the labels"] if turned else []
+    return np.moveaxis(values, fitting[0], 0), notes
+
+
+def _rows_of_numbers(
+    name: str, values: NDArray, image_shape: tuple[int, ...] | None
+) -> tuple[NDArray[np.floating], tuple[int, ...] | None]:
+    if values.dtype.kind not in "biuf":
+        raise FileError(f"{name}: has values of type {values.dtype}, not real numbers.")
+    if not values.size:
+        raise FileError(f"{name}: has no {'rows' if not len(values) else 'columns of numbers'}.")
+    if values.ndim > 2:
+        image_shape = values.shape[1:]
+    kind = np.float32 if values.dtype == np.float32 else np.float64
+    rows = values.reshape(len(values), -1)
+    X: NDArray[np.floating] = np.ascontiguousarray(rows, dtype=kind)
+    if image_shape is not None and math.prod(image_shape) != X.shape[1]:
+        raise FileError(
+            f"{name}: images of shape {image_shape} do not have the {X.shape[1]} values of a row."
+        )
+    return X, image_shape
+
+
+def _missing_values(name: str, usable: NDArray[np.bool_], drop_missing: bool) -> str:
+    """The note on dropped rows, or the error if they may not be dropped."""
+    bad = np.flatnonzero(~usable)
+    rows = f"{len(bad)} of {len(usable)} rows have missing or infinite values"
+    if not usable.any():
+        raise FileError(f"{name}: all {len(usable)} rows have missing or infinite values.")
+    if not drop_missing:
+        raise FileError(
+            f"{name}: {rows}: rows {name_rows(bad)} (counted from 0). "
+            "Fill them in, or drop them with drop_missing=True."
+        )
+    return f"{rows} and were dropped: rows {name_rows(bad)} (counted from 0)"

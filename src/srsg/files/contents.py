@@ -1,0 +1,67 @@
+"""What readers are asked for, what they find, and the table that users get."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from srsg.types import IntArray
+
+
+@dataclass(frozen=True)
+class Request:
+    """The part of the user's wishes that depends on the kind of file."""
+
+    labels: str | None = None
+    columns: Sequence[str] | None = None
+    variable: str | None = None
+    image_size: tuple[int, int] | None = None
+    gray: bool = False
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What a reader finds, unchecked: any shape, any type of label, missing values."""
+
+    values: NDArray
+    labels: NDArray | None = None
+    feature_names: tuple[str, ...] | None = None
+    row_ids: NDArray | None = None
+    image_shape: tuple[int, ...] | None = None
+    notes: tuple[str, ...] = ()
+    samples_last: bool = False
+    """Whether a stack of images is (height, width, n), as MATLAB's are."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Points of a file, ready to be clustered.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        Finite numbers: float32 if the file has float32, else float64.
+    row_ids : ndarray of shape (n_samples,)
+        The identifier column, the image's path in its folder, or the row's number from 0.
+    y : ndarray of shape (n_samples,) or None
+        Labels. Integers are kept; anything else becomes its place in ``class_names``.
+    class_names : tuple of str or None
+        The labels of the file where they are no integers.
+    feature_names : tuple of str or None
+        Names of the columns of X.
+    image_shape : tuple of int or None
+        ``X[i].reshape(image_shape)`` is a picture.
+    notes : tuple of str
+        What was set aside, turned, resized or dropped: a line each.
+    """
+
+    X: NDArray[np.floating]
+    row_ids: NDArray
+    y: IntArray | None = None
+    class_names: tuple[str, ...] | None = None
+    feature_names: tuple[str, ...] | None = None
+    image_shape: tuple[int, ...] | None = None
+    notes: tuple[str, ...] = ()

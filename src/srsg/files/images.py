@@ -1,0 +1,93 @@
+"""Points from a folder of images."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from srsg.files.contents import Contents, Request
+from srsg.files.errors import FileError, needed, parsing
+from srsg.files.labels import natural_order
+
+IMAGE_ENDINGS = (
+    *(".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp"),
+    *(".pgm", ".ppm", ".pnm", ".tif", ".tiff"),
+)
+MOST_VALUES = 2**29
+"""More of them, 4 GB, are refused: images of this size are meant to be made smaller first."""
+
+
+def read_images(folder: Path, request: Request) -> Contents:
+    """Images in the order of their paths; the first sub-folder on the way is the class."""
+    paths = image_paths(folder)
+    if not paths:
+        raise FileError(f"{folder}: has no images ({' '.join(IMAGE_ENDINGS)}).")
+    heads = [_size_and_color(path) for path in paths]
+    sizes = Counter(size for size, _ in heads)
+    height, width = request.image_size or sizes.most_common(1)[0][0]
+    color = not request.gray and any(color for _, color in heads)
+    shape = (height, width, 3) if color else (height, width)
+    if len(paths) * math.prod(shape) > MOST_VALUES:
+        raise FileError(
+            f"{folder}: {len(paths)} images of {height} x {width} are too much for the memory; "
+            "make them smaller with image_size=(32, 32), for instance."
+        )
+    values = np.empty((len(paths), *shape))
+    for place, path in enumerate(paths):
+        values[place] = read_image(path, (height, width), color=color)
+    resized = len(paths) - sizes[(height, width)]
+    notes = [f"{resized} of {len(paths)} images resized to {height} x {width}"] if resized else []
+    inside = [path.relative_to(folder) for path in paths]
+    in_classes = all(len(path.parts) > 1 for path in inside)
+    return Contents(
+        values,
+        labels=np.array([path.parts[0] for path in inside]) if in_classes else None,
+        row_ids=np.array([path.as_posix() for path in inside]),
+        notes=tuple(notes),
+    )
+
+
+def image_paths(folder: Path) -> list[Path]:
+    """The images of a folder and its sub-folders, hidden ones left out, s2 before s10."""
+    found = [
+        path
+        for path in folder.rglob("*")
+        if path.suffix.lower() in IMAGE_ENDINGS
+        and path.is_file()
+        and not any(part.startswith(".") for part in path.relative_to(folder).parts)
+    ]
+    return sorted(
+        found, key=lambda path: [natural_order(part) for part in path.relative_to(folder).parts]
+    )
+
+
+def read_image(path: Any, size: tuple[int, int], *, color: bool) -> NDArray:
+    """One image of ``size`` (height, width), upright, gray or in three colours.
+
+    ``path`` may also be an open file.
+    """
+    image_module = needed("PIL.Image", "Images", "pillow")
+    operations = needed("PIL.ImageOps", "Images", "pillow")
+    with parsing(str(getattr(path, "name", path)), "an image"), image_module.open(path) as image:
+        upright = operations.exif_transpose(image)
+        # Sixteen bits a pixel are kept as floats; turned to "L" they would be cut off at 255.
+        deep = image.mode.startswith(("I", "F"))
+        picture = upright.convert("RGB" if color else "F" if deep else "L")
+        if picture.size != size[::-1]:
+            picture = picture.resize(size[::-1], image_module.Resampling.BILINEAR)
+        return np.asarray(picture, dtype=np.float64)
+
+
+def _size_and_color(path: Path) -> tuple[tuple[int, int], bool]:
+    """Height and width, and whether there are colours; without reading the picture."""
+    image_module = needed("PIL.Image", "Images", "pillow")
+    with parsing(str(path), "an image"), image_module.open(path) as image:
+        width, height = image.size
+        if image.getexif().get(0x0112, 1) >= 5:  # the camera lay on its side
+            width, height = height, width
+        return (height, width), not image.mode.startswith(("1", "L", "I", "F"))

@@ -1,0 +1,149 @@
+"""Points from any file: find the reader, then check what it found."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from pathlib import Path
+
+from srsg.files.checking import checked_table
+from srsg.files.contents import Contents, Request, Table
+from srsg.files.errors import FileError
+from srsg.files.labels import LABEL_ENDINGS, read_labels
+
+STANDARD_INPUT = "-"
+
+_READERS = {
+    ".npy": "arrays:read_npy",
+    ".npz": "arrays:read_npz",
+    ".csv": "frames:read_text",
+    ".tsv": "frames:read_text",
+    ".parquet": "frames:read_parquet",
+    ".feather": "frames:read_feather",
+    ".mat": "matlab:read_mat",
+    ".h5": "matlab:read_hdf5",
+    ".hdf5": "matlab:read_hdf5",
+}
+"""Module and function by ending; imported when needed."""
+
+ENDINGS = tuple(_READERS)
+
+
+def read_points(
+    path: str | os.PathLike[str],
+    *,
+    labels: str | os.PathLike[str] | None = None,
+    drop_missing: bool = False,
+    columns: Sequence[str] | None = None,
+    variable: str | None = None,
+    image_size: tuple[int, int] | None = None,
+    gray: bool = False,
+) -> Table:
+    """Read points, and labels if there are any, from a file or a folder of images.
+
+    Parameters
+    ----------
+    path : path
+        A file ending in ``.npy .npz .csv .tsv .parquet .feather .mat .h5 .hdf5``, a folder of
+        images, or ``-``: CSV from standard input.
+
+        *Tables* may have a header or not, and commas or semicolons. Columns of text, empty ones
+        and identifiers are set aside: columns called ``id`` or ``index`` whose values differ,
+        and a first column that counts the rows. *Arrays* have a point a row; of several arrays,
+        ``X``, ``fea``, ``features`` or ``data`` are points and ``y``, ``gnd``, ``label`` or
+        ``labels`` labels, and points are turned if they are as many as the labels only that way.
+        *Stacks of images* become rows. *Folders* have the images of a class in a sub-folder, or
+        no classes; images of different sizes are resized to the commonest.
+    labels : str or path, optional
+        The column or array of labels, or a file with a label a row
+        (``.csv .tsv .txt .npy .npz``).
+    drop_missing : bool
+        Drop rows with missing or infinite values instead of refusing them.
+    columns : sequence of str, optional
+        The columns of a table to use, whatever they look like.
+    variable : str, optional
+        The array of points, in a file with several.
+    image_size : (height, width), optional
+        Resize images to this.
+    gray : bool
+        Turn coloured images gray.
+
+    Returns
+    -------
+    Table
+
+    Raises
+    ------
+    FileError
+        If the file is missing, broken or has no points; one line that names it.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from srsg.files import read_points
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "flowers.csv")
+    ...     with open(path, "w") as file:
+    ...         _ = file.write("id,length,width,kind\\n7,1.5,2,rose\\n9,2.5,1,daisy\\n")
+    ...     table = read_points(path, labels="kind")
+    >>> table.X
+    array([[1.5, 2. ],
+           [2.5, 1. ]])
+    >>> table.y, table.class_names, table.row_ids
+    (array([1, 0]), ('daisy', 'rose'), array([7, 9]))
+    >>> table.notes
+    ('column id set aside: identifier',)
+    """
+    file, name = _file_or_name(labels)
+    found = _read(path, Request(name, columns, variable, image_size, gray))
+    each = read_labels(file, found.values.shape) if file else found.labels
+    return checked_table(display_name(path), found, each, drop_missing=drop_missing)
+
+
+def _file_or_name(labels: str | os.PathLike[str] | None) -> tuple[Path | None, str | None]:
+    """Labels in a file of their own, or the name of a column."""
+    if labels is None:
+        return None, None
+    if isinstance(labels, str) and Path(labels).suffix.lower() not in LABEL_ENDINGS:
+        return None, labels
+    return Path(labels), None
+
+
+def display_name(path: str | os.PathLike[str]) -> str:
+    """What messages call the file."""
+    return "standard input" if str(path) == STANDARD_INPUT else str(path)
+
+
+def _read(path: str | os.PathLike[str], request: Request) -> Contents:
+    if str(path) == STANDARD_INPUT:
+        return _reader("frames:read_standard_input")(path, request)
+    place = Path(path)
+    if place.is_dir():
+        return _reader("images:read_images")(place, request)
+    reader = _READERS.get(place.suffix.lower())
+    check_file(place)
+    if reader is None:
+        raise FileError(
+            f"{place}: files ending in {place.suffix or 'nothing'} are not read. Known: "
+            f"{' '.join(ENDINGS)}, a folder of images, or - for CSV from standard input."
+        )
+    return _reader(reader)(place, request)
+
+
+def _reader(path: str) -> Callable[[object, Request], Contents]:
+    module, name = path.split(":")
+    return getattr(import_module(f"srsg.files.{module}"), name)
+
+
+def check_file(path: Path) -> None:
+    """Refuse what is missing, empty or may not be read."""
+    try:
+        with path.open("rb") as file:
+            empty = not file.read(1)
+    except FileNotFoundError as error:
+        raise FileError(f"{path}: there is no such file.") from error
+    except OSError as error:
+        raise FileError(f"{path}: cannot be read ({error.strerror}).") from error
+    if empty:
+        raise FileError(f"{path}: is empty.")
