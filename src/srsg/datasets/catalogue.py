@@ -3,7 +3,43 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class OpenML:
+    """A home at OpenML.
+
+    Attributes
+    ----------
+    query : mapping
+        What :func:`sklearn.datasets.fetch_openml` is asked for.
+    shape : tuple or None
+        Height and width of the images there, where they are larger than ours.
+    """
+
+    query: Mapping[str, str | int]
+    shape: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True)
+class Archive:
+    """A home that is a zip file of images.
+
+    Attributes
+    ----------
+    url : str
+        The file.
+    class_in_name : str
+        Regular expression for the names of the images; its group is the class, a number.
+    sha256 : str or None
+        Of the file. Where it is None, that of the first download is kept and compared.
+    """
+
+    url: str
+    class_in_name: str
+    sha256: str | None = None
 
 
 @dataclass(frozen=True)
@@ -16,14 +52,16 @@ class Entry:
         As the paper writes it.
     stems : tuple of str
         File names without ending under which it is looked for, the usual one first.
+    source : str
+        The page of its owners.
+    licence : str
+        Who may use it, and where to ask if it cannot be downloaded.
     n_samples, n_features, n_classes : int or None
         Its size as the paper uses it; None where the paper does not say.
     image_shape : tuple or None
         Height and width of one sample.
-    source : str
-        Its home.
-    obtain : str
-        What to do to have it, one sentence.
+    home : OpenML, Archive or None
+        Where :func:`fetch_dataset` gets it; None if it may not be passed on.
 
     Examples
     --------
@@ -35,133 +73,152 @@ class Entry:
 
     name: str
     stems: tuple[str, ...]
-    n_samples: int | None
-    n_features: int | None
-    n_classes: int | None
     source: str
-    obtain: str
+    licence: str
+    n_samples: int | None = None
+    n_features: int | None = None
+    n_classes: int | None = None
     image_shape: tuple[int, int] | None = None
+    home: OpenML | Archive | None = None
+
+    @property
+    def obtain(self) -> str:
+        """What to do to have it."""
+        if self.home:
+            return f"Run srsg.datasets.fetch_dataset({self.name!r})."
+        return f"{self.licence} Its home: {self.source}"
 
 
-_MULTI_PIE = "https://www.cs.cmu.edu/afs/cs/project/PIE/MultiPie/Multi-Pie/Home.html"
-_FETCH = "Run srsg.datasets.fetch_dataset({0!r})."
-
-
-def _multi_pie(session: int) -> Entry:
-    return Entry(
-        f"Multi-PIE S{session}",
-        (f"MultiPIE_S{session}", f"MPIE_S{session}"),
-        None,
-        None,
-        None,
-        _MULTI_PIE,
-        "Its licence is sold by Carnegie Mellon University: ask there.",
-    )
-
+_UCI = "CC BY 4.0."
+_COIL = "https://www.cs.columbia.edu/CAVE/"
+_COIL_FILES = f"{_COIL}databases/SLAM_coil-20_coil-100/"
+_COIL_NAMES = r"obj(\d+)__\d+\.png"
 
 _CATALOGUE = (
     Entry(
-        "COIL-20",
-        ("COIL20",),
-        1440,
-        1024,
-        20,
-        "https://www.cs.columbia.edu/CAVE/software/softlib/coil-20.php",
-        _FETCH.format("COIL-20"),
-        (32, 32),
+        name="COIL-20",
+        stems=("COIL20",),
+        source=f"{_COIL}software/softlib/coil-20.php",
+        licence="For research only.",
+        n_samples=1440,
+        n_features=1024,
+        n_classes=20,
+        image_shape=(32, 32),
+        home=Archive(f"{_COIL_FILES}coil-20/coil-20-proc.zip", _COIL_NAMES),
     ),
     Entry(
-        "COIL-100",
-        ("COIL100",),
-        7200,
-        1024,
-        100,
-        "https://www.cs.columbia.edu/CAVE/software/softlib/coil-100.php",
-        _FETCH.format("COIL-100"),
-        (32, 32),
+        name="COIL-100",
+        stems=("COIL100",),
+        source=f"{_COIL}software/softlib/coil-100.php",
+        licence="For research only.",
+        n_samples=7200,
+        n_features=1024,
+        n_classes=100,
+        image_shape=(32, 32),
+        home=Archive(f"{_COIL_FILES}coil-100/coil-100.zip", _COIL_NAMES),
     ),
     Entry(
-        "Yale-B",
-        ("YaleB", "ExtendedYaleB"),
-        2414,
-        1024,
-        38,
-        "http://vision.ucsd.edu/~leekc/ExtYaleDatabase/ExtYaleB.html",
-        "For research only: ask the Extended Yale Face Database B for the cropped images.",
-        (32, 32),
+        name="Yale-B",
+        stems=("YaleB", "ExtendedYaleB"),
+        source="http://vision.ucsd.edu/~leekc/ExtYaleDatabase/ExtYaleB.html",
+        licence="For research only: ask its owners for the cropped images.",
+        n_samples=2414,
+        n_features=1024,
+        n_classes=38,
+        image_shape=(32, 32),
     ),
     Entry(
-        "CMU PIE",
-        ("PIE", "CMUPIE"),
-        11554,
-        1024,
-        68,
-        "https://www.ri.cmu.edu/project/pie-database/",
-        "For research only: ask the Robotics Institute of Carnegie Mellon University.",
-        (32, 32),
+        name="CMU PIE",
+        stems=("PIE", "CMUPIE"),
+        source="https://www.ri.cmu.edu/project/pie-database/",
+        licence="For research only: ask Carnegie Mellon University.",
+        n_samples=11554,
+        n_features=1024,
+        n_classes=68,
+        image_shape=(32, 32),
     ),
-    *(_multi_pie(session) for session in (1, 2, 3, 4)),
-    Entry(
-        "UMIST Face",
-        ("UMIST", "UMISTFace"),
-        575,
-        644,
-        20,
-        "https://www.openml.org/d/41084",
-        _FETCH.format("UMIST Face"),
-        (28, 23),
+    *(
+        Entry(
+            name=f"Multi-PIE S{session}",
+            stems=(f"MultiPIE_S{session}", f"MPIE_S{session}"),
+            source="https://www.cs.cmu.edu/afs/cs/project/PIE/MultiPie/Multi-Pie/Home.html",
+            licence="Its licence is sold: ask Carnegie Mellon University.",
+        )
+        for session in (1, 2, 3, 4)
     ),
     Entry(
-        "Heart",
-        ("Heart",),
-        270,
-        13,
-        2,
-        "https://archive.ics.uci.edu/dataset/145/statlog+heart",
-        _FETCH.format("Heart"),
+        name="UMIST Face",
+        stems=("UMIST", "UMISTFace"),
+        source="https://www.openml.org/search?type=data&q=UMIST_Faces_Cropped",
+        licence="For research only.",
+        n_samples=575,
+        n_features=644,
+        n_classes=20,
+        image_shape=(28, 23),
+        home=OpenML({"name": "UMIST_Faces_Cropped", "version": 1}, (112, 92)),
     ),
     Entry(
-        "Ionosphere",
-        ("Ionosphere",),
-        351,
-        34,
-        2,
-        "https://archive.ics.uci.edu/dataset/52/ionosphere",
-        _FETCH.format("Ionosphere"),
+        name="Heart",
+        stems=("Heart",),
+        source="https://archive.ics.uci.edu/dataset/145/statlog+heart",
+        licence=_UCI,
+        n_samples=270,
+        n_features=13,
+        n_classes=2,
+        home=OpenML({"name": "heart-statlog", "version": 1}),
     ),
     Entry(
-        "Breast",
-        ("Breast",),
-        569,
-        30,
-        2,
-        "https://archive.ics.uci.edu/dataset/17/breast+cancer+wisconsin+diagnostic",
-        "It ships with scikit-learn.",
+        name="Ionosphere",
+        stems=("Ionosphere",),
+        source="https://archive.ics.uci.edu/dataset/52/ionosphere",
+        licence=_UCI,
+        n_samples=351,
+        n_features=34,
+        n_classes=2,
+        home=OpenML({"name": "ionosphere", "version": 1}),
     ),
     Entry(
-        "MNIST",
-        ("MNIST",),
-        70000,
-        784,
-        10,
-        "https://www.openml.org/d/554",
-        _FETCH.format("MNIST"),
-        (28, 28),
+        name="Breast",
+        stems=("Breast",),
+        source="https://archive.ics.uci.edu/dataset/17/breast+cancer+wisconsin+diagnostic",
+        licence=f"{_UCI} It ships with scikit-learn.",
+        n_samples=569,
+        n_features=30,
+        n_classes=2,
     ),
     Entry(
-        "miniImageNet",
-        ("miniImageNet",),
-        None,
-        None,
-        None,
-        "https://image-net.org/download.php",
-        "ImageNet's licence forbids passing it on: ask there.",
+        name="MNIST",
+        stems=("MNIST",),
+        source="https://www.openml.org/d/554",
+        licence="CC BY-SA 3.0.",
+        n_samples=70000,
+        n_features=784,
+        n_classes=10,
+        image_shape=(28, 28),
+        home=OpenML({"name": "mnist_784", "version": 1}),
+    ),
+    Entry(
+        name="miniImageNet",
+        stems=("miniImageNet",),
+        source="https://image-net.org/download.php",
+        licence="For research only, and not to be passed on: ask ImageNet.",
+    ),
+    Entry(
+        name="USPS",
+        stems=("USPS",),
+        source="https://www.openml.org/d/41082",
+        licence="See its page.",
+        n_samples=9298,
+        n_features=256,
+        n_classes=10,
+        image_shape=(16, 16),
+        home=OpenML({"data_id": 41082}),
     ),
 )
 
 
 def list_datasets() -> tuple[Entry, ...]:
-    """The data sets that have a name here, in the order of the paper's tables.
+    """The data sets that have a name here, those of the paper first, in the order of its tables.
 
     Examples
     --------

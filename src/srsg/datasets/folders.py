@@ -9,8 +9,8 @@ from pathlib import Path
 
 from srsg.datasets.catalogue import find_entry, list_datasets, plain_name
 
-ENDINGS = (".npz",)
-"""Accepted, in this order."""
+ENDINGS = (".npz", ".mat", "")
+"""Accepted, in this order; the last is a folder of images."""
 
 
 def data_folder(folder: str | os.PathLike[str] | None = None) -> Path:
@@ -35,7 +35,7 @@ def _user_cache() -> Path:
 
 
 def dataset_path(name: str, *, folder: str | os.PathLike[str] | None = None) -> Path:
-    """The file of a data set.
+    """The file of a data set, or its folder of images.
 
     Parameters
     ----------
@@ -60,21 +60,29 @@ def dataset_path(name: str, *, folder: str | os.PathLike[str] | None = None) -> 
     """
     entry, where = find_entry(name), data_folder(folder)
     stems = entry.stems if entry else (name,)
-    wanted = [plain_name(stem) for stem in stems]
-    found = [path for path in _data_files(where) if plain_name(path.stem) in wanted]
+    wanted = {
+        (plain_name(stem), ending): (place, ENDINGS.index(ending))
+        for place, stem in enumerate(stems)
+        for ending in ENDINGS
+    }
+    found = [(wanted[key], path) for key, path in _data_files(where) if key in wanted]
     if found:
-        return min(found, key=lambda path: (wanted.index(plain_name(path.stem)), path))
-    looked_for = ", ".join(stem + ending for stem in stems for ending in ENDINGS)
+        return min(found)[1]
+    looked_for = ", ".join(stem + (ending or "/") for stem in stems for ending in ENDINGS)
     if entry:
         message = f"{entry.name} is not in {where} (looked for {looked_for})."
-        advice = f"{entry.obtain} Its home: {entry.source}"
+        advice = entry.obtain
     else:
         message = f"No data set is called {name!r}, and {where} has no {looked_for}."
         advice = "Known: " + ", ".join(known.name for known in list_datasets()) + "."
     raise FileNotFoundError(f"{message} {advice}")
 
 
-def _data_files(folder: Path) -> Iterator[Path]:
+def _data_files(folder: Path) -> Iterator[tuple[tuple[str, str], Path]]:
+    """What a folder and its ``extra`` have, each with its plain name and its ending."""
     for place in (folder, folder / "extra"):
-        if place.is_dir():
-            yield from (path for path in sorted(place.iterdir()) if path.suffix in ENDINGS)
+        for path in place.iterdir() if place.is_dir() else ():
+            if path.is_dir():
+                yield (plain_name(path.name), ""), path
+            elif path.suffix:
+                yield (plain_name(path.stem), path.suffix.lower()), path

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from srsg.datasets.lifting import lifted
 from srsg.types import FloatArray, RandomState
 
 SHIFT = np.array([-4.0, 0.0, 0.0])
@@ -58,9 +59,7 @@ def make_trefoil_knots(
     x, y, z = trefoil_knot(second).T
     turned = np.column_stack([x, -z, y]) + SHIFT
     points = np.vstack([trefoil_knot(first), turned])
-    map_up, _ = np.linalg.qr(rng.standard_normal((n_features, 3)))
-    X = points @ map_up.T + noise * rng.standard_normal((n_samples, n_features))
-    return X, np.repeat([0, 1], [first, second])
+    return lifted(points, n_features, noise, rng), np.repeat([0, 1], [first, second])
 
 
 def trefoil_knot(n_points: int) -> FloatArray:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from srsg.datasets.catalogue import find_entry
+from srsg.datasets.catalogue import Archive, Entry, find_entry
 from srsg.datasets.folders import dataset_path
+from srsg.files import FileError, Table, read_points
 from srsg.types import FloatArray, IntArray
 
 
@@ -74,6 +76,8 @@ def load_dataset(
     ------
     FileNotFoundError
         Says where it was looked for, under which names, and how to get it.
+    FileError
+        If the file is broken or has no labels.
 
     Examples
     --------
@@ -87,7 +91,7 @@ def load_dataset(
         data = _breast()
     else:
         path = dataset_path(name, folder=folder)
-        data = _read(path, entry.name if entry else path.stem)
+        data = _read(path, entry)
     return data if n_clusters is None else data.first(n_clusters)
 
 
@@ -98,8 +102,24 @@ def _breast() -> Dataset:
     return Dataset(X, y.astype(np.int64), "Breast")
 
 
-def _read(path: Path, name: str) -> Dataset:
-    with np.load(path) as file:
-        X, y = file["X"].astype(np.float64), file["y"].astype(np.int64)
-        shape = tuple(int(side) for side in file["shape"]) if "shape" in file else None
-    return Dataset(X, y, name, shape)
+def _read(path: Path, entry: Entry | None) -> Dataset:
+    size = entry.image_shape if entry else None
+    table = read_points(path, image_size=size, gray=size is not None)
+    y = _classes_in_names(table, entry) if table.y is None else table.y
+    if y is None:
+        raise FileError(f"{path}: has no labels.")
+    X, shape = table.X.astype(np.float64, copy=False), table.image_shape
+    if shape is None and size and X.shape[1] == size[0] * size[1]:
+        shape = size
+        if path.suffix.lower() == ".mat":  # MATLAB stores images column by column
+            X = X.reshape(-1, *size[::-1]).swapaxes(1, 2).reshape(X.shape)
+    return Dataset(X, y, entry.name if entry else path.stem, shape)
+
+
+def _classes_in_names(table: Table, entry: Entry | None) -> IntArray | None:
+    """The classes of images that are not in sub-folders, if their names tell."""
+    if entry is None or not isinstance(entry.home, Archive):
+        return None
+    found = [re.fullmatch(entry.home.class_in_name, str(row)) for row in table.row_ids]
+    classes = [int(match[1]) for match in found if match]
+    return np.array(classes, dtype=np.int64) if len(classes) == len(found) else None

@@ -31,14 +31,14 @@ def read_npz(path: Path, request: Request) -> Contents:
 
 def load_npy(path: Path) -> NDArray:
     """The array of a file, never unpickled."""
-    _check_start(path, b"\x93NUMPY", "a NumPy array")
+    _check_start(path, (b"\x93NUMPY",), "a NumPy array")
     with _unpickling_nothing(path), parsing(str(path), "a NumPy array"):
         return np.load(path, allow_pickle=False)
 
 
 def load_arrays(path: Path) -> dict[str, NDArray]:
     """The arrays of a file by name, never unpickled."""
-    _check_start(path, b"PK", "NumPy arrays")
+    _check_start(path, (b"PK\x03\x04", b"PK\x05\x06"), "NumPy arrays")
     with (
         _unpickling_nothing(path),
         parsing(str(path), "NumPy arrays"),
@@ -48,10 +48,10 @@ def load_arrays(path: Path) -> dict[str, NDArray]:
         return {name: file[name] for name in file.files}
 
 
-def _check_start(path: Path, start: bytes, kind: str) -> None:
+def _check_start(path: Path, starts: tuple[bytes, ...], kind: str) -> None:
     # NumPy takes any file that starts otherwise for a pickle, and its message speaks of that.
     with path.open("rb") as file:
-        if file.read(len(start)) != start:
+        if not file.read(8).startswith(starts):
             raise FileError(f"{path}: cannot be read as {kind}: it does not start like one.")
 
 

@@ -1,0 +1,59 @@
+"""One file from the web."""
+
+from __future__ import annotations
+
+import hashlib
+from http.client import HTTPException
+from pathlib import Path
+from typing import Any
+from urllib.error import HTTPError, URLError
+from urllib.parse import urlsplit
+from urllib.request import Request, urlopen
+
+from srsg.files import FileError
+from srsg.files.errors import one_line
+from srsg.progress import SILENT, Progress
+
+CHUNK = 2**18
+TIMEOUT = 60.0
+"""Seconds without an answer after which a server counts as down."""
+
+
+def download(url: str, path: Path, progress: Progress = SILENT) -> str:
+    """Put a file from the web at ``path``; returns its SHA-256.
+
+    Raises
+    ------
+    FileError
+        If the server cannot be reached, does not have it, or stops before the end.
+    """
+    host = urlsplit(url).netloc
+    try:
+        with urlopen(Request(url, headers={"User-Agent": "srsg"}), timeout=TIMEOUT) as answer:
+            length = int(answer.headers.get("Content-Length") or 0)
+            shown = progress if length else SILENT
+            with shown.stage(f"downloading {url.rpartition('/')[2]}", length) as stage:
+                checksum, received = _copied(answer, path, stage)
+    except HTTPError as error:
+        error.close()
+        raise FileError(f"{url}: {host} answers {error.code} {error.reason}.") from error
+    except (URLError, HTTPException, TimeoutError, ConnectionError) as error:
+        reason = error.reason if isinstance(error, URLError) else error
+        text = one_line(reason) if isinstance(reason, BaseException) else str(reason)
+        raise FileError(f"{url}: cannot be had from {host} ({text}).") from error
+    except OSError as error:
+        raise FileError(f"{path}: cannot be written ({one_line(error)}).") from error
+    if length and received != length:
+        raise FileError(f"{url}: {host} stopped after {received} of {length} bytes; try again.")
+    return checksum
+
+
+def _copied(answer: Any, path: Path, stage: Any) -> tuple[str, int]:
+    checksum, received = hashlib.sha256(), 0
+    with path.open("wb") as file:
+        while chunk := answer.read(CHUNK):
+            file.write(chunk)
+            checksum.update(chunk)
+            received += len(chunk)
+            stage.advance(len(chunk))
+    return checksum.hexdigest(), received

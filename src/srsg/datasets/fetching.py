@@ -1,0 +1,180 @@
+"""Downloads of the data sets that have a public home."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import warnings
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+from urllib.error import URLError
+
+import numpy as np
+from numpy.typing import NDArray
+
+from srsg.datasets.archives import images_of_archive
+from srsg.datasets.catalogue import Archive, Entry, OpenML, find_entry, list_datasets
+from srsg.datasets.download import download
+from srsg.datasets.folders import data_folder, dataset_path
+from srsg.files import FileError, written_whole
+from srsg.files.errors import needed, one_line
+from srsg.files.labels import coded
+from srsg.progress import Progress, progress_for
+from srsg.types import IntArray
+
+
+def fetch_dataset(
+    name: str,
+    folder: str | os.PathLike[str] | None = None,
+    *,
+    base_url: str | None = None,
+    verbose: bool = False,
+) -> Path:
+    """Download a data set that has a public home, unless it is there already.
+
+    Images are made gray and as small as the paper has them: COIL's by bilinear interpolation,
+    UMIST's by means of 4 x 4 pixels. The checksum of a download is kept next to it, in
+    ``NAME.sha256``; a later download that differs is refused.
+
+    Parameters
+    ----------
+    name : str
+        A name of :func:`list_datasets`.
+    folder : path, optional
+        Where to put it; ``$SRSG_DATA`` or else the user's cache by default.
+    base_url : str, optional
+        A folder on another server that has the same file; not for sets from OpenML.
+    verbose : bool
+        Show the progress on standard error.
+
+    Returns
+    -------
+    Path
+        The file, for :func:`load_dataset`.
+
+    Raises
+    ------
+    ValueError
+        If no set has this name.
+    FileError
+        If it may not be passed on (says where to ask), the server cannot be reached, or what
+        it sends is cut off or has changed. Nothing is left behind then.
+
+    Examples
+    --------
+    >>> from srsg.datasets import fetch_dataset
+    >>> fetch_dataset("CMU PIE", "nowhere")
+    Traceback (most recent call last):
+    ...
+    srsg.files.errors.FileError: CMU PIE cannot be downloaded. For research only: ask ...
+    """
+    entry = find_entry(name)
+    if entry is None:
+        known = ", ".join(known.name for known in list_datasets())
+        raise ValueError(f"No data set is called {name!r}. Known: {known}.")
+    try:
+        return dataset_path(entry.name, folder=folder)
+    except FileNotFoundError:
+        pass
+    if entry.home is None:
+        raise FileError(f"{entry.name} cannot be downloaded. {entry.obtain}")
+    target = data_folder(folder) / f"{entry.stems[0]}.npz"
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(f"{target.parent}: cannot be made ({one_line(error)}).") from error
+    if isinstance(entry.home, Archive):
+        X, y = _from_archive(entry, entry.home, target, base_url, progress_for(verbose))
+    else:
+        X, y = _from_openml(entry, entry.home, target)
+    arrays: dict[str, Any] = {"X": _compact(X), "y": y}
+    if entry.image_shape:
+        arrays["shape"] = np.array(entry.image_shape)
+    with written_whole(target) as whole, whole.open("wb") as file:
+        np.savez_compressed(file, **arrays)
+    return target
+
+
+def _from_archive(
+    entry: Entry, home: Archive, target: Path, base_url: str | None, progress: Progress
+) -> tuple[NDArray, IntArray]:
+    name = home.url.rpartition("/")[2]
+    url = home.url if base_url is None else f"{base_url.rstrip('/')}/{name}"
+    with TemporaryDirectory(dir=target.parent, prefix=".download-") as temporary:
+        archive = Path(temporary, name)
+        checksum = download(url, archive, progress)
+        _check_unchanged(url, checksum, home.sha256, target)
+        X, y = images_of_archive(archive, entry, home.class_in_name)
+    _check_size(url, entry, X, y)
+    _keep_checksum(checksum, name, target)
+    return X, y
+
+
+def _from_openml(entry: Entry, home: OpenML, target: Path) -> tuple[NDArray, IntArray]:
+    from sklearn.datasets import fetch_openml
+
+    needed("pandas", "Downloads from OpenML")
+    name = f"OpenML's {home.query.get('name', entry.name)}"
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # on trying again: what counts is how it ends
+            found = fetch_openml(**home.query, as_frame=False, cache=False, n_retries=1)
+    except URLError as error:
+        reason = error.reason
+        text = one_line(reason) if isinstance(reason, BaseException) else str(reason)
+        raise FileError(f"{name}: cannot be had from openml.org ({text}).") from error
+    except (OSError, ValueError) as error:
+        raise FileError(f"{name}: cannot be had from openml.org ({one_line(error)}).") from error
+    X, y = np.asarray(found.data, dtype=np.float64), coded(np.asarray(found.target))[0]
+    checksum = hashlib.sha256(X.tobytes() + y.tobytes()).hexdigest()
+    _check_unchanged(name, checksum, None, target)
+    if home.shape and entry.image_shape:
+        X = _shrunk(name, X, home.shape, entry.image_shape)
+    _check_size(name, entry, X, y)
+    _keep_checksum(checksum, name, target)
+    return X, y
+
+
+def _shrunk(name: str, X: NDArray, large: tuple[int, int], small: tuple[int, int]) -> NDArray:
+    """Images shrunk by the means of blocks of pixels, rounded as images are."""
+    if X.shape[1] != large[0] * large[1]:
+        raise FileError(f"{name}: has {X.shape[1]} features, not the {large[0]} x {large[1]}.")
+    height, width = (side // part for side, part in zip(large, small, strict=True))
+    blocks = X.reshape(len(X), small[0], height, small[1], width)
+    return np.round(blocks.mean(axis=(2, 4))).reshape(len(X), -1)
+
+
+def _check_size(name: str, entry: Entry, X: NDArray, y: IntArray) -> None:
+    found, expected = (*X.shape, len(np.unique(y))), (entry.n_samples, entry.n_features)
+    if found != (*expected, entry.n_classes):
+        raise FileError(
+            f"{name}: has {found[0]} x {found[1]} values in {found[2]} classes, not "
+            f"{expected[0]} x {expected[1]} in {entry.n_classes}: this is not {entry.name}."
+        )
+
+
+def _checksum_file(target: Path) -> Path:
+    return target.with_suffix(".sha256")
+
+
+def _check_unchanged(name: str, checksum: str, known: str | None, target: Path) -> None:
+    kept = _checksum_file(target)
+    if known is None and kept.exists():
+        known = kept.read_text(encoding="utf-8").split(" ")[0]
+    if known not in (None, checksum):
+        advice = f"; if you trust it, remove {kept}" if kept.exists() else ""
+        raise FileError(
+            f"{name}: has changed (its SHA-256 is {checksum}, not {known}) and is refused{advice}."
+        )
+
+
+def _keep_checksum(checksum: str, name: str, target: Path) -> None:
+    with written_whole(_checksum_file(target)) as whole:
+        whole.write_text(f"{checksum}  {name}\n", encoding="utf-8")
+
+
+def _compact(X: NDArray) -> NDArray:
+    """Bytes, if that is what the values are."""
+    small = X.min() >= 0 and X.max() <= 255 and (np.round(X) == X).all()
+    return X.astype(np.uint8) if small else X
