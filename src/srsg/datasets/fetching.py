@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 import os
 import warnings
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
-from urllib.error import URLError
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from srsg.datasets.catalogue import Archive, Entry, OpenML, find_entry, list_dat
 from srsg.datasets.download import download
 from srsg.datasets.folders import data_folder, dataset_path
 from srsg.files import FileError, written_whole
-from srsg.files.errors import needed, one_line
+from srsg.files.errors import explained, needed
 from srsg.files.labels import coded
 from srsg.progress import Progress, progress_for
 from srsg.types import IntArray
@@ -80,25 +80,36 @@ def fetch_dataset(
     if entry.home is None:
         raise FileError(f"{entry.name} cannot be downloaded. {entry.obtain}")
     target = data_folder(folder) / f"{entry.stems[0]}.npz"
-    try:
+    with explained(f"{target.parent}: cannot be made"):
         target.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise FileError(f"{target.parent}: cannot be made ({one_line(error)}).") from error
     if isinstance(entry.home, Archive):
-        X, y = _from_archive(entry, entry.home, target, base_url, progress_for(verbose))
+        found = _from_archive(entry, entry.home, target, base_url, progress_for(verbose))
     else:
-        X, y = _from_openml(entry, entry.home, target)
-    arrays: dict[str, Any] = {"X": _compact(X), "y": y}
+        found = _from_openml(entry, entry.home, target)
+    _check_size(found, entry)
+    arrays: dict[str, Any] = {"X": _compact(found.X), "y": found.y}
     if entry.image_shape:
         arrays["shape"] = np.array(entry.image_shape)
     with written_whole(target) as whole, whole.open("wb") as file:
         np.savez_compressed(file, **arrays)
+    with written_whole(_checksum_file(target)) as whole:
+        whole.write_text(f"{found.checksum}  {found.origin}\n", encoding="utf-8")
     return target
+
+
+@dataclass(frozen=True, eq=False)
+class _Found:
+    """What came from the web, from where, and its checksum."""
+
+    X: NDArray
+    y: IntArray
+    origin: str
+    checksum: str
 
 
 def _from_archive(
     entry: Entry, home: Archive, target: Path, base_url: str | None, progress: Progress
-) -> tuple[NDArray, IntArray]:
+) -> _Found:
     name = home.url.rpartition("/")[2]
     url = home.url if base_url is None else f"{base_url.rstrip('/')}/{name}"
     with TemporaryDirectory(dir=target.parent, prefix=".download-") as temporary:
@@ -106,34 +117,23 @@ def _from_archive(
         checksum = download(url, archive, progress)
         _check_unchanged(url, checksum, home.sha256, target)
         X, y = images_of_archive(archive, entry, home.class_in_name)
-    _check_size(url, entry, X, y)
-    _keep_checksum(checksum, name, target)
-    return X, y
+    return _Found(X, y, url, checksum)
 
 
-def _from_openml(entry: Entry, home: OpenML, target: Path) -> tuple[NDArray, IntArray]:
+def _from_openml(entry: Entry, home: OpenML, target: Path) -> _Found:
     from sklearn.datasets import fetch_openml
 
     needed("pandas", "Downloads from OpenML")
     name = f"OpenML's {home.query.get('name', entry.name)}"
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # on trying again: what counts is how it ends
-            found = fetch_openml(**home.query, as_frame=False, cache=False, n_retries=1)
-    except URLError as error:
-        reason = error.reason
-        text = one_line(reason) if isinstance(reason, BaseException) else str(reason)
-        raise FileError(f"{name}: cannot be had from openml.org ({text}).") from error
-    except (OSError, ValueError) as error:
-        raise FileError(f"{name}: cannot be had from openml.org ({one_line(error)}).") from error
+    with explained(f"{name}: cannot be had from openml.org"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # on trying again: what counts is how it ends
+        found = fetch_openml(**home.query, as_frame=False, cache=False, n_retries=1)
     X, y = np.asarray(found.data, dtype=np.float64), coded(np.asarray(found.target))[0]
     checksum = hashlib.sha256(X.tobytes() + y.tobytes()).hexdigest()
     _check_unchanged(name, checksum, None, target)
     if home.shape and entry.image_shape:
         X = _shrunk(name, X, home.shape, entry.image_shape)
-    _check_size(name, entry, X, y)
-    _keep_checksum(checksum, name, target)
-    return X, y
+    return _Found(X, y, name, checksum)
 
 
 def _shrunk(name: str, X: NDArray, large: tuple[int, int], small: tuple[int, int]) -> NDArray:
@@ -145,12 +145,13 @@ def _shrunk(name: str, X: NDArray, large: tuple[int, int], small: tuple[int, int
     return np.round(blocks.mean(axis=(2, 4))).reshape(len(X), -1)
 
 
-def _check_size(name: str, entry: Entry, X: NDArray, y: IntArray) -> None:
-    found, expected = (*X.shape, len(np.unique(y))), (entry.n_samples, entry.n_features)
-    if found != (*expected, entry.n_classes):
+def _check_size(found: _Found, entry: Entry) -> None:
+    size = (*found.X.shape, len(np.unique(found.y)))
+    expected = (entry.n_samples, entry.n_features, entry.n_classes)
+    if size != expected:
         raise FileError(
-            f"{name}: has {found[0]} x {found[1]} values in {found[2]} classes, not "
-            f"{expected[0]} x {expected[1]} in {entry.n_classes}: this is not {entry.name}."
+            f"{found.origin}: has {size[0]} x {size[1]} values in {size[2]} classes, not "
+            f"{expected[0]} x {expected[1]} in {expected[2]}: this is not {entry.name}."
         )
 
 
@@ -167,11 +168,6 @@ def _check_unchanged(name: str, checksum: str, known: str | None, target: Path) 
         raise FileError(
             f"{name}: has changed (its SHA-256 is {checksum}, not {known}) and is refused{advice}."
         )
-
-
-def _keep_checksum(checksum: str, name: str, target: Path) -> None:
-    with written_whole(_checksum_file(target)) as whole:
-        whole.write_text(f"{checksum}  {name}\n", encoding="utf-8")
 
 
 def _compact(X: NDArray) -> NDArray:

@@ -15,7 +15,7 @@ from srsg.files import FileError, Table, read_points
 from srsg.types import FloatArray, IntArray
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Dataset:
     """Points and their classes.
 

@@ -58,9 +58,10 @@ def _samples_first(name: str, found: Contents, labels: NDArray | None) -> tuple[
     stack = values.ndim > 2
     if labels is None:
         return (np.moveaxis(values, -1, 0) if stack and found.samples_last else values), []
-    order = (values.ndim - 1, 0) if stack and found.samples_last else (0, values.ndim - 1)
-    fitting = [axis for axis in order if values.shape[axis] == len(labels)]
-    if not fitting:
+    last = values.ndim - 1
+    axes = (last, 0) if stack and found.samples_last else (0, last)
+    fitting = [axis for axis in axes if values.shape[axis] == len(labels)]
+    if not fitting or (found.rows_are_points and fitting[0] != 0):
         counted = " x ".join(str(side) for side in values.shape)
         raise FileError(f"{name}: {len(labels)} labels do not fit an array of {counted} values.")
     turned = fitting[0] != 0 and not stack

@@ -49,6 +49,7 @@ def choose_columns(name: str, frame: Any, request: Request) -> Contents:
         feature_names=tuple(chosen),
         row_ids=row_ids,
         notes=tuple(notes),
+        rows_are_points=True,
     )
 
 

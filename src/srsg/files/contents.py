@@ -22,7 +22,7 @@ class Request:
     gray: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Contents:
     """What a reader finds, unchecked: any shape, any type of label, missing values."""
 
@@ -34,9 +34,11 @@ class Contents:
     notes: tuple[str, ...] = ()
     samples_last: bool = False
     """Whether a stack of images is (height, width, n), as MATLAB's are."""
+    rows_are_points: bool = False
+    """Whether that is certain, so that labels may not turn the points."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Table:
     """Points of a file, ready to be clustered.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 
@@ -23,8 +24,8 @@ class FileError(ValueError):
 
 
 @contextmanager
-def parsing(name: str, kind: str) -> Iterator[None]:
-    """Turn whatever a parser raises on a broken file into one line.
+def explained(failure: str) -> Iterator[None]:
+    """Turn whatever a library raises into one line: what failed, and why.
 
     Parsers of damaged files raise nearly anything, so nearly everything is caught.
     """
@@ -33,16 +34,37 @@ def parsing(name: str, kind: str) -> Iterator[None]:
     except (FileError, MemoryError, ModuleNotFoundError):
         raise
     except Exception as error:
-        reason = one_line(error)
-        raise FileError(f"{name}: cannot be read as {kind} ({reason}).") from error
+        raise FileError(f"{failure} ({one_line(error)}).") from error
+
+
+@contextmanager
+def parsing(name: str, kind: str) -> Iterator[None]:
+    """Name the file that a parser fails on."""
+    with explained(f"{name}: cannot be read as {kind}"):
+        yield
 
 
 def one_line(error: BaseException) -> str:
     """The reason an exception gives, for the middle of a sentence."""
+    reason = getattr(error, "reason", None)
+    if isinstance(reason, BaseException):  # of an URLError
+        return one_line(reason)
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
     text = " ".join(str(error).split())
     return text.rstrip(".") or type(error).__name__
+
+
+def check_file(path: Path) -> None:
+    """Refuse what is missing, empty or may not be read."""
+    with explained(f"{path}: cannot be read"):
+        try:
+            with path.open("rb") as file:
+                empty = not file.read(1)
+        except FileNotFoundError as error:
+            raise FileError(f"{path}: there is no such file.") from error
+    if empty:
+        raise FileError(f"{path}: is empty.")
 
 
 def needed(module: str, kind: str, package: str | None = None) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import sys
 import warnings
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 from srsg.files.columns import choose_columns
 from srsg.files.contents import Contents, Request
 from srsg.files.errors import FileError, needed, parsing
+from srsg.files.labels import is_number
 
 
 def read_text(path: Path, request: Request) -> Contents:
@@ -58,6 +60,7 @@ def _read_bytes(name: str, data: bytes, sep: str | None, request: Request) -> Co
             sep=sep,
             decimal=decimal,
             header=header,
+            skipinitialspace=True,
             na_values=["?"],  # as in many files of the UCI repository
             low_memory=False,
             **_exactly(pandas),
@@ -85,11 +88,14 @@ def _decoded(name: str, data: bytes) -> str:
 
 
 def _separators(text: str, sep: str | None) -> tuple[str, str]:
-    """What separates fields, and the decimal point; semicolons go with decimal commas."""
-    first, second = ([*text.lstrip().split("\n", 2), "", ""])[:2]
-    if sep is None:
-        sep = ";" if ";" in first and first.count(";") >= first.count(",") else ","
-    return sep, "," if sep == ";" and "," in second else "."
+    """What separates fields, and the decimal point, which is a comma only next to semicolons."""
+    lines = text.lstrip("\n\r").split("\n", 2)[:2]
+    if sep is None and ";" in lines[0] and all(map(is_number, lines[0].split(";"))):
+        sep = ";"
+    elif sep is None:
+        sep = max(",;\t", key=lines[0].count)
+    commas = sep == ";" and any(re.search(r"\d,\d", line) for line in lines)
+    return sep, "," if commas else "."
 
 
 def _header(text: str, sep: str) -> int | None:
@@ -97,18 +103,10 @@ def _header(text: str, sep: str) -> int | None:
 
     Numbers are data, except 0, 1, 2, ..., which is what pandas calls nameless columns.
     """
-    fields = next(csv.reader(io.StringIO(text.lstrip()), delimiter=sep), [])
+    fields = next(csv.reader(io.StringIO(text.lstrip("\n\r")), delimiter=sep), [])
     if len(fields) > 1 and fields == [str(place) for place in range(len(fields))]:
         return 0
-    return None if all(_is_number(field) for field in fields) else 0
-
-
-def _is_number(field: str) -> bool:
-    try:
-        float(field.replace(",", "."))
-    except ValueError:
-        return False
-    return True
+    return None if all(is_number(field) for field in fields) else 0
 
 
 def _check_lengths(name: str, text: str, sep: str) -> None:

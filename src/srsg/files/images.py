@@ -49,6 +49,7 @@ def read_images(folder: Path, request: Request) -> Contents:
         labels=np.array([path.parts[0] for path in inside]) if in_classes else None,
         row_ids=np.array([path.as_posix() for path in inside]),
         notes=tuple(notes),
+        rows_are_points=True,
     )
 
 

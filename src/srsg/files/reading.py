@@ -9,8 +9,8 @@ from pathlib import Path
 
 from srsg.files.checking import checked_table
 from srsg.files.contents import Contents, Request, Table
-from srsg.files.errors import FileError
-from srsg.files.labels import LABEL_ENDINGS, read_labels
+from srsg.files.errors import FileError, check_file
+from srsg.files.label_files import LABEL_ENDINGS, read_labels
 
 STANDARD_INPUT = "-"
 
@@ -48,13 +48,16 @@ def read_points(
         A file ending in ``.npy .npz .csv .tsv .parquet .feather .mat .h5 .hdf5``, a folder of
         images, or ``-``: CSV from standard input.
 
-        *Tables* may have a header or not, and commas or semicolons. Columns of text, empty ones
-        and identifiers are set aside: columns called ``id`` or ``index`` whose values differ,
-        and a first column that counts the rows. *Arrays* have a point a row; of several arrays,
-        ``X``, ``fea``, ``features`` or ``data`` are points and ``y``, ``gnd``, ``label`` or
-        ``labels`` labels, and points are turned if they are as many as the labels only that way.
-        *Stacks of images* become rows. *Folders* have the images of a class in a sub-folder, or
-        no classes; images of different sizes are resized to the commonest.
+        *Tables* may have a header or not, and commas, semicolons or tabs. Columns of text, empty
+        ones and identifiers are set aside: columns called ``id`` or ``index`` whose values
+        differ, and a first column that counts the rows.
+
+        *Arrays* have a point a row. Of several arrays, ``X``, ``fea``, ``features`` or ``data``
+        are points and ``y``, ``gnd``, ``label`` or ``labels`` labels; points are turned if only
+        their columns are as many as the labels. Stacks of images become rows.
+
+        *Folders* have the images of a class in a sub-folder, or no classes. Images of different
+        sizes are resized to the commonest; any in colour make all of them so.
     labels : str or path, optional
         The column or array of labels, or a file with a label a row
         (``.csv .tsv .txt .npy .npz``).
@@ -134,16 +137,3 @@ def _read(path: str | os.PathLike[str], request: Request) -> Contents:
 def _reader(path: str) -> Callable[[object, Request], Contents]:
     module, name = path.split(":")
     return getattr(import_module(f"srsg.files.{module}"), name)
-
-
-def check_file(path: Path) -> None:
-    """Refuse what is missing, empty or may not be read."""
-    try:
-        with path.open("rb") as file:
-            empty = not file.read(1)
-    except FileNotFoundError as error:
-        raise FileError(f"{path}: there is no such file.") from error
-    except OSError as error:
-        raise FileError(f"{path}: cannot be read ({error.strerror}).") from error
-    if empty:
-        raise FileError(f"{path}: is empty.")
