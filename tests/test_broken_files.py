@@ -45,6 +45,10 @@ BROKEN = {
     "cut csv": (lambda at: text(at / "f.csv", "a,b\n1,2\n3,4\n5"), "line 4 has 1 fields instead"),
     "long line": (lambda at: text(at / "f.csv", "a,b\n1,2\n3,4,5\n"), "line 3"),
     "short line": (lambda at: text(at / "f.csv", "a,b\n1,2\n\n3\n5,6\n"), "line 4 has 1 fields"),
+    "short first line": (
+        lambda at: text(at / "f.csv", "a,b\n1\n3,4\n5,6\n"),
+        "line 2 has 1 fields instead of 2",
+    ),
     "header only": (lambda at: text(at / "f.csv", "a,b\n"), "has no rows"),
     "blank": (lambda at: text(at / "f.csv", "\n\n"), "cannot be read as CSV"),
     "Latin-1": (lambda at: raw(at / "f.csv", b"a,b\n1,2\n\xe9,4\n"), "line 3 is not UTF-8"),

@@ -92,17 +92,29 @@ def test_csv_gives_back_every_bit(tmp_path_factory, values):
         ("a;b\n1.5;2\n3;4.25\n", [[1.5, 2], [3, 4.25]]),
         ("a\tb\n1.5\t2\n3\t4.25\n", [[1.5, 2], [3, 4.25]]),
         ("a, b\n1.5, 2\n3, 4.25\n", [[1.5, 2], [3, 4.25]]),
+        ("a,b\n1.5,2,\n3,4.25,\n", [[1.5, 2], [3, 4.25]]),
+        (",0,1\n0,1.5,2\n1,3,4.25\n", [[1.5, 2], [3, 4.25]]),
+        ("1.5,,2\n3,,4.25\n", [[1.5, 2], [3, 4.25]]),
+        ("1.5,2,rose\n3,4.25,iris\n", [[1.5, 2], [3, 4.25]]),
+        ("k,2019,2020\n7.5,1.5,2\n8.5,3,4.25\n", [[7.5, 1.5, 2], [8.5, 3, 4.25]]),
         ("\ufeffa,b\n1.5,2\n2.5,4\n", [[1.5, 2], [2.5, 4]]),
         ("a,b\n5,True\n4,False\n", [[5, 1], [4, 0]]),
         ('"a","b"\n"r1",5,2\n"r2",3,4\n', [[5, 2], [3, 4]]),  # row names, as R writes them
     ],
     ids=[
         *("no header", "pandas", "decimal commas", "no header, decimal commas", "semicolons"),
-        *("tabs", "spaces", "mark", "truth", "R"),
+        *("tabs", "spaces", "separator at the end", "pandas with index", "no header, gaps"),
+        *("no header, words", "numbers in the header", "mark", "truth", "R"),
     ],
 )
 def test_dialects_of_csv(tmp_path, content, rows):
     np.testing.assert_array_equal(read_points(text(tmp_path / "f.csv", content)).X, rows)
+
+
+def test_a_missing_header_is_noted_and_columns_have_numbers(tmp_path):
+    table = read_points(text(tmp_path / "f.csv", "1.5,2,rose\n3,4.25,iris\n"), labels="2")
+    assert table.class_names == ("iris", "rose")
+    assert table.notes == ("no header: columns are called 0 to 2",)
 
 
 def test_text_identifiers_and_empty_columns_are_set_aside(tmp_path):

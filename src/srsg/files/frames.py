@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 import sys
 import warnings
+from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from srsg.files.columns import choose_columns
 from srsg.files.contents import Contents, Request
+from srsg.files.dialects import dialect_of
 from srsg.files.errors import FileError, needed, parsing
-from srsg.files.labels import is_number
 
 
 def read_text(path: Path, request: Request) -> Contents:
@@ -51,24 +52,27 @@ def read_feather(path: Path, request: Request) -> Contents:
 def _read_bytes(name: str, data: bytes, sep: str | None, request: Request) -> Contents:
     pandas = needed("pandas", "CSV files")
     text = _decoded(name, data)
-    sep, decimal = _separators(text, sep)
-    header = _header(text, sep)
+    dialect = dialect_of(text, sep)
     with parsing(name, "CSV"), warnings.catch_warnings():
         warnings.simplefilter("error", pandas.errors.ParserWarning)
         frame = pandas.read_csv(
             io.StringIO(text),
-            sep=sep,
-            decimal=decimal,
-            header=header,
+            sep=dialect.sep,
+            decimal=dialect.decimal,
+            header=0 if dialect.has_header else None,
+            index_col=False if dialect.ends_with_sep else None,
             skipinitialspace=True,
             na_values=["?"],  # as in many files of the UCI repository
             low_memory=False,
             **_exactly(pandas),
         )
     if frame.isna().to_numpy().any():  # pandas fills up lines that are too short
-        _check_lengths(name, text, sep)
-    frame.columns = [str(column) for column in frame.columns]
-    return choose_columns(name, frame, request)
+        _check_lengths(name, text, dialect.sep)
+    found = choose_columns(name, frame, request)
+    if dialect.has_header:
+        return found
+    note = f"no header: columns are called 0 to {frame.shape[1] - 1}"
+    return replace(found, notes=(note, *found.notes))
 
 
 def _exactly(pandas: Any) -> dict[str, str]:
@@ -87,38 +91,12 @@ def _decoded(name: str, data: bytes) -> str:
         raise FileError(f"{name}: cannot be read as CSV: line {line} is not UTF-8 text.") from error
 
 
-def _separators(text: str, sep: str | None) -> tuple[str, str]:
-    """What separates fields, and the decimal point, which is a comma only next to semicolons."""
-    lines = text.lstrip("\n\r").split("\n", 2)[:2]
-    if sep is None and ";" in lines[0] and all(map(is_number, lines[0].split(";"))):
-        sep = ";"
-    elif sep is None:
-        sep = max(",;\t", key=lines[0].count)
-    commas = sep == ";" and any(re.search(r"\d,\d", line) for line in lines)
-    return sep, "," if commas else "."
-
-
-def _header(text: str, sep: str) -> int | None:
-    """The line of names; None if the first line is data.
-
-    Numbers are data, except 0, 1, 2, ..., which is what pandas calls nameless columns.
-    """
-    fields = next(csv.reader(io.StringIO(text.lstrip("\n\r")), delimiter=sep), [])
-    if len(fields) > 1 and fields == [str(place) for place in range(len(fields))]:
-        return 0
-    return None if all(is_number(field) for field in fields) else 0
-
-
 def _check_lengths(name: str, text: str, sep: str) -> None:
-    """Name the first line that is shorter or longer than the second one (the first of data)."""
+    """Name the first line of data that is shorter or longer than most."""
     reader = csv.reader(io.StringIO(text), delimiter=sep)
-    expected: Any = None
-    for row in reader:
-        if not row:
-            continue
-        if reader.line_num > 1:
-            expected = expected or len(row)
-            if len(row) != expected:
-                raise FileError(
-                    f"{name}: line {reader.line_num} has {len(row)} fields instead of {expected}."
-                )
+    rows = [(reader.line_num, len(row)) for row in reader if row][1:]  # the first may be names
+    lengths = Counter(length for _, length in rows)
+    expected = lengths.most_common(1)[0][0] if lengths else 0
+    for line, length in rows:
+        if length != expected:
+            raise FileError(f"{name}: line {line} has {length} fields instead of {expected}.")

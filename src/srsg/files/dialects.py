@@ -1,0 +1,67 @@
+"""How a text file writes its table: told from the first two lines."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from dataclasses import dataclass
+from itertools import islice
+
+from srsg.files.labels import is_number
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """What separates fields, the decimal point, and which lines and ends of lines are no data."""
+
+    sep: str
+    decimal: str
+    has_header: bool
+    ends_with_sep: bool
+
+
+def dialect_of(text: str, sep: str | None = None) -> Dialect:
+    """The dialect of a table in text; ``sep`` if it is known.
+
+    Examples
+    --------
+    >>> from srsg.files.dialects import dialect_of
+    >>> dialect_of("length;kind\\n1,5;rose\\n")
+    Dialect(sep=';', decimal=',', has_header=True, ends_with_sep=False)
+    """
+    lines = list(islice((line for line in io.StringIO(text) if line.strip()), 2))
+    first = lines[0].rstrip("\r\n") if lines else ""
+    sep = sep or _separator(first)
+    # A decimal comma goes with semicolons only.
+    commas = sep == ";" and any(re.search(r"\d,\d", line) for line in lines)
+    top, second = ([*csv.reader(lines, delimiter=sep), [], []])[:2]
+    header = _is_header(top, second)
+    return Dialect(
+        sep=sep,
+        decimal="," if commas else ".",
+        has_header=header,
+        # One more field than names is a row's name, unless it is an empty last one.
+        ends_with_sep=header and len(second) == len(top) + 1 and second[-1] == "",
+    )
+
+
+def _separator(line: str) -> str:
+    if ";" in line and all(map(is_number, line.split(";"))):  # with commas in its numbers
+        return ";"
+    return max(",;\t", key=line.count)
+
+
+def _is_header(first: list[str], second: list[str]) -> bool:
+    """Whether a line has names: words only, or one above a number.
+
+    Numbers are data, except 0, 1, 2, ..., which is what pandas calls nameless columns.
+    """
+    names = first[1:] if first[:1] == [""] else first
+    if len(names) > 1 and names == [str(place) for place in range(len(names))]:
+        return True
+    words = [bool(field.strip()) and not is_number(field) for field in first]
+    above_number = any(
+        word and is_number(below) for word, below in zip(words, second, strict=False)
+    )
+    return all(words) or above_number
