@@ -19,6 +19,7 @@ from file_samples import (
     X,
     Y,
     mat,
+    matlab_7_3,
     numpy_files,
     text,
 )
@@ -34,6 +35,11 @@ def test_arrays_with_labels(tmp_path, make):
     assert table.X.dtype == np.float64
     assert table.y.dtype == np.int64
     assert table.class_names is None
+
+
+def test_matlab_files_without_labels_have_a_point_a_row(tmp_path):
+    for path in (mat(tmp_path / "old.mat", X=X), matlab_7_3(tmp_path / "new.mat", X=X)):
+        np.testing.assert_array_equal(read_points(path).X, X)
 
 
 @pytest.mark.parametrize("ending", TABLES)
@@ -63,6 +69,8 @@ def test_stacks_of_images_become_rows(tmp_path):
         tmp_path / "f.npy",
         mat(tmp_path / "alone.mat", images=turned),
         mat(tmp_path / "labelled.mat", X=turned, Y=Y),
+        matlab_7_3(tmp_path / "new.mat", images=turned),
+        matlab_7_3(tmp_path / "labelled_new.mat", X=turned, Y=Y),
         numpy_files(tmp_path / "f.npz", X=stack.reshape(4, 6), y=Y, shape=(2, 3)),
     ]
     for path in files:
