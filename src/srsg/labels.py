@@ -14,6 +14,7 @@ from threadpoolctl import threadpool_limits
 
 from srsg.affinity import bridged
 from srsg.embedding import Embedding, connected_components, spectral_embedding
+from srsg.engine import serial_linear_algebra
 from srsg.neighbors import neighbor_graph
 from srsg.types import AssignLabels, Bridge, FloatArray, Graph, IntArray, Matrix, RandomState
 
@@ -107,8 +108,16 @@ def cluster_graph(
     if neighbors is not None and strength and (outnumbered or bridge != "auto"):
         links = neighbor_graph(neighbors)
         graph = bridged(sparse.csr_array(graph), links, strength)
-    embedding = spectral_embedding(graph, n_clusters)
-    labels = _label(embedding.vectors, n_clusters, assign_labels, n_init, random_state)
+    # The products of Lanczos are small: threads of BLAS would spend their time waiting.
+    with serial_linear_algebra():
+        embedding = spectral_embedding(graph, n_clusters)
+    labels = label_embedding(
+        embedding.vectors,
+        n_clusters,
+        assign_labels=assign_labels,
+        n_init=n_init,
+        random_state=random_state,
+    )
     return (labels, embedding) if return_embedding else labels
 
 
@@ -134,13 +143,23 @@ def check_cluster_count(n_clusters: int, n_points: int) -> None:
         )
 
 
-def _label(
+def label_embedding(
     vectors: FloatArray,
     n_clusters: int,
-    assign_labels: AssignLabels,
-    n_init: int,
-    random_state: RandomState,
+    *,
+    assign_labels: AssignLabels = "kmeans",
+    n_init: int = 10,
+    random_state: RandomState = None,
 ) -> NDArray[np.intp]:
+    """Labels of embedded vertices: the last step of :func:`cluster_graph`, with its parameters.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from srsg.labels import label_embedding
+    >>> label_embedding(np.array([[0.0, 1.0], [1.0, 0.0]]), 2, assign_labels="cluster_qr")
+    array([0, 1])
+    """
     if assign_labels == "discretize":
         return np.asarray(discretize(vectors, random_state=random_state), dtype=np.intp)
     if assign_labels == "cluster_qr":

@@ -12,15 +12,15 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from srsg.affinity import symmetrized
 from srsg.embedding import connected_components
 from srsg.engine import Engine, ThreadEngine
-from srsg.labels import check_cluster_count, cluster_graph
+from srsg.labels import check_cluster_count, cluster_graph, label_embedding
 from srsg.points import Points, as_dense, unit_points
 from srsg.progress import progress_for
-from srsg.types import FloatArray, Graph, IntArray, Matrix
+from srsg.types import FloatArray, Graph, IntArray, Matrix, RandomState
 
 AT_LEAST_ONE = Interval(Integral, 1, None, closed="left")
 POSITIVE = Interval(Real, 0, None, closed="neither")
@@ -89,7 +89,7 @@ class GraphClusterer(ClusterMixin, BaseEstimator, metaclass=ABCMeta):
         checked = self._validated(X)
         check_cluster_count(self.n_clusters, checked.shape[0])
         self._learn_graph(checked)
-        self._cluster(self.affinity_matrix_, getattr(self, "neighbors_", None))
+        self._cluster(*self._spectral_graph())
         return self
 
     def fit_graph(self, X: Matrix, y: None = None) -> Self:
@@ -111,6 +111,36 @@ class GraphClusterer(ClusterMixin, BaseEstimator, metaclass=ABCMeta):
         """
         self._learn_graph(self._validated(X))
         return self
+
+    def relabel(self, random_state: RandomState = None) -> NDArray[np.intp]:
+        """Label the embedding of the last fit anew, from other starts of K-means.
+
+        Shows for little time how much the labels depend on the starts.
+
+        Parameters
+        ----------
+        random_state : int, RandomState or None
+            Starts of K-means; with the estimator's own the result is ``labels_``.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        check_is_fitted(self, "embedding_")
+        return self._labelled(self.embedding_, random_state)
+
+    def _spectral_graph(self) -> tuple[Graph, IntArray | None]:
+        """The graph that is embedded, and the neighbours that bridge its components."""
+        return self.affinity_matrix_, getattr(self, "neighbors_", None)
+
+    def _labelled(self, vectors: FloatArray, random_state: RandomState) -> NDArray[np.intp]:
+        return label_embedding(
+            vectors,
+            self.n_clusters,
+            assign_labels=self.assign_labels,
+            n_init=self.n_init,
+            random_state=random_state,
+        )
 
     def _cluster(self, graph: Graph, neighbors: IntArray | None) -> None:
         self.labels_, embedding = cluster_graph(

@@ -151,6 +151,11 @@ class SMCE(GraphClusterer):
         self.labels_ = self.labels_[self._owner]
         self.embedding_ = self.embedding_[self._owner]
 
+    def _labelled(self, vectors: FloatArray, random_state: RandomState) -> NDArray[np.intp]:
+        if len(self._distinct) < self.n_clusters:
+            return super()._labelled(vectors, random_state)
+        return super()._labelled(vectors[self._distinct], random_state)[self._owner]
+
     def embed(self, n_components: int = 2) -> FloatArray:
         """Unroll each cluster: coordinates along its manifold.
 

@@ -1,0 +1,107 @@
+"""``srsg reproduce``: the paper's evaluation."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from srsg.cli.console import errors, fail, progress
+
+if TYPE_CHECKING:
+    from srsg.experiments.run import Evaluation
+
+Table = Literal["1", "2", "3", "all"]
+Figure = Literal["sensitivity", "adjacency", "convergence", "supports", "all"]
+
+
+def reproduce(
+    table: Annotated[
+        Table | None, typer.Option(help="A table of the paper, or all of them.")
+    ] = None,
+    figure: Annotated[Figure | None, typer.Option(help="A figure, or all of them.")] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="A few small rows, in a minute.")] = False,
+    seeds: Annotated[int, typer.Option(min=1, help="Starts of K-means to average over.")] = 5,
+    data: Annotated[
+        Path | None, typer.Option(help="Folder of the data; else $SRSG_DATA.", show_default=False)
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(help="Where results go.", show_default="docs/results, or docs/results/quick"),
+    ] = None,
+    jobs: Annotated[
+        int | None,
+        typer.Option(help="Threads; results do not depend on it.", show_default="all cores"),
+    ] = None,
+) -> None:
+    """Run the paper's evaluation: tables as CSV, Markdown and pictures, figures, a summary.
+
+    Without --table and --figure it makes everything. Finished cells are kept in cells.csv in the
+    folder of results: a run that was stopped goes on where it was.
+    """
+    if find_spec("matplotlib") is None:
+        raise fail("the pictures need matplotlib: pip install 'srsg[plot]'")
+    from srsg.datasets import data_folder
+
+    folder = data_folder(data)
+    if not folder.is_dir():
+        raise fail(f"there is no folder of data at {folder}: name it by --data or by SRSG_DATA.", 2)
+    output = output or Path("docs/results/quick" if quick else "docs/results")
+    everything = table is None and figure is None
+    tables = _named(table, everything, ("1", "2", "3"))
+    figures = _named(figure, everything, ("sensitivity", "adjacency", "convergence", "supports"))
+
+    from srsg.experiments.journal import Journal
+    from srsg.experiments.run import Evaluation
+
+    journal = Journal(output / "cells.csv")
+    evaluation = Evaluation(journal, range(seeds), folder=folder, n_jobs=jobs)
+    try:
+        written = _tables(evaluation, [int(name) for name in tables], output, quick)
+        written += sum(_figure(name, evaluation, output, quick) for name in figures)
+    except KeyboardInterrupt:
+        errors.print("stopped; the same command goes on from here.")
+        raise typer.Exit(130) from None
+    except (OSError, ValueError) as error:
+        raise fail(error) from error
+    if not written:
+        raise fail(f"{folder} has none of the data that this needs.")
+    if everything and not quick:
+        journal.forget_other_code()
+    print(f"written to {output}")
+
+
+def _named(choice: str | None, everything: bool, names: tuple[str, ...]) -> tuple[str, ...]:
+    if choice == "all" or everything:
+        return names
+    return (choice,) if choice else ()
+
+
+def _tables(evaluation: Evaluation, tables: list[int], output: Path, quick: bool) -> int:
+    """The number of rows that have data."""
+    if not tables:
+        return 0
+    from srsg.experiments.outputs import write_tables
+    from srsg.experiments.summary import summary_lines
+
+    with progress("tables") as evaluation.watcher:
+        found = write_tables(evaluation, tables, output, quick)
+    present = [row for row in found if not row.absent]
+    if present:
+        print("\n".join(summary_lines(present)))
+    return len(present)
+
+
+def _figure(name: str, evaluation: Evaluation, output: Path, quick: bool) -> bool:
+    """Whether there were data to draw it from."""
+    from srsg.experiments.outputs import write_figure
+
+    try:
+        with progress(name) as evaluation.watcher:
+            write_figure(name, evaluation, output, quick)
+    except FileNotFoundError as error:
+        errors.print(f"figure {name} left out: {error}", soft_wrap=True, markup=False)
+        return False
+    return True

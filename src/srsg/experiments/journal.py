@@ -1,0 +1,141 @@
+"""Finished cells on disk: a run that was stopped goes on where it was."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
+from importlib.metadata import version
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+from srsg.experiments.evaluate import Score
+
+COLUMNS = (
+    *("dataset", "n_clusters", "method", "parameters", "data", "code"),
+    *("seed", "ac", "nmi", "seconds"),
+)
+NO_PART_IN_RESULTS = ("cli", "experiments", "plot.py", "__main__.py", "progress.py")
+
+
+@dataclass(frozen=True)
+class Key:
+    """What a result depends on; ``data`` and ``code`` are digests."""
+
+    dataset: str
+    n_clusters: int
+    method: str
+    parameters: str
+    data: str
+    code: str
+
+
+@cache
+def code_digest() -> str:
+    """Version of the package and a digest of the files that results depend on.
+
+    Examples
+    --------
+    >>> from srsg.experiments.journal import code_digest
+    >>> code_digest() == code_digest()
+    True
+    """
+    package = Path(__file__).parent.parent
+    digest = sha256(version("scikit-learn").encode())  # its K-means labels the points
+    own = [Path(__file__).with_name("evaluate.py")]
+    own += (
+        path
+        for path in sorted(package.rglob("*.py"))
+        if path.relative_to(package).parts[0] not in NO_PART_IN_RESULTS
+    )
+    for path in own:
+        digest.update(path.read_bytes())
+    return f"{version('srsg')}-{digest.hexdigest()[:12]}"
+
+
+class Journal:
+    """A CSV file with one line a cell and seed.
+
+    A cell is written at once, when it is finished; a line that a crash cut short is ignored.
+
+    Parameters
+    ----------
+    path : Path
+        The file; made with the first cell.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._scores: dict[Key, dict[int, Score]] = {}
+        if path.exists():
+            lines = csv.DictReader(StringIO(path.read_text(encoding="utf-8")))
+            for line in lines:
+                self._read(line)
+
+    def _read(self, line: dict[str, Any]) -> None:
+        try:
+            key = _key(line)
+            score = Score(
+                int(line["seed"]), float(line["ac"]), float(line["nmi"]), float(line["seconds"])
+            )
+        except (KeyError, TypeError, ValueError):
+            return
+        self._scores.setdefault(key, {})[score.seed] = score
+
+    def find(self, key: Key, seeds: Iterable[int]) -> tuple[Score, ...] | None:
+        """The scores for all of the seeds, or None if one is missing."""
+        known = self._scores.get(key, {})
+        wanted = list(seeds)
+        return tuple(known[seed] for seed in wanted) if all(s in known for s in wanted) else None
+
+    def add(self, key: Key, scores: Iterable[Score]) -> None:
+        """Note a finished cell, in memory and on disk."""
+        self._scores.setdefault(key, {}).update({score.seed: score for score in scores})
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        head = "" if self.path.exists() else ",".join(COLUMNS) + "\n"
+        if not head and not self.path.read_bytes().endswith(b"\n"):
+            head = "\n"
+        with self.path.open("a", encoding="utf-8", newline="") as file:
+            file.write(head + _lines(key, scores))
+            file.flush()
+            os.fsync(file.fileno())
+
+    def forget_other_code(self) -> None:
+        """Rewrite the file without the cells of other versions of the code."""
+        text = ",".join(COLUMNS) + "\n"
+        for key, scores in self._scores.items():
+            if key.code == code_digest():
+                text += _lines(key, scores.values())
+        fresh = self.path.with_suffix(".tmp")
+        fresh.write_text(text, encoding="utf-8")
+        fresh.replace(self.path)
+
+
+def dumped(parameters: dict[str, Any]) -> str:
+    """Parameters as one field of the file."""
+    return json.dumps(parameters, sort_keys=True)
+
+
+def _key(line: dict[str, Any]) -> Key:
+    return Key(
+        line["dataset"],
+        int(line["n_clusters"]),
+        line["method"],
+        dumped(json.loads(line["parameters"])),
+        line["data"],
+        line["code"],
+    )
+
+
+def _lines(key: Key, scores: Iterable[Score]) -> str:
+    text = StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    for score in scores:
+        measured = (score.seed, f"{score.ac:.6f}", f"{score.nmi:.6f}", f"{score.seconds:.3f}")
+        writer.writerow((*vars(key).values(), *measured))
+    return text.getvalue()

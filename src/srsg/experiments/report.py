@@ -1,0 +1,135 @@
+"""Results as CSV and Markdown: generated, never typed."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Mapping, Sequence
+from io import StringIO
+
+from srsg.experiments.evaluate import Result
+from srsg.experiments.journal import dumped
+from srsg.experiments.published import MEASURES, compared_methods
+from srsg.experiments.run import RowResults
+from srsg.experiments.settings import GRIDS, SETTINGS
+from srsg.registry import methods
+
+COLUMNS = (
+    *("table", "dataset", "n_clusters", "method", "settings", "label_tuned"),
+    *("ac_published", "ac_mean", "ac_std", "nmi_published", "nmi_mean", "nmi_std"),
+    *("n_seeds", "seconds", "parameters"),
+)
+
+TABLE_TITLES = {
+    1: "Table 1: COIL-20 and COIL-100",
+    2: "Table 2: faces",
+    3: "Table 3: UCI data sets",
+}
+
+
+def results_csv(rows: Iterable[RowResults]) -> str:
+    """One line a data set, number of clusters, method and settings: means over the seeds."""
+    text = StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for found in rows:
+        for (setting, name), result in found.results.items():
+            row = found.row
+            figures: list[str] = []
+            for measure in MEASURES:
+                figures += [
+                    f"{row.figures[measure][name]:.4f}",
+                    f"{result.mean(measure):.4f}",
+                    f"{result.std(measure):.4f}",
+                ]
+            writer.writerow(
+                (
+                    *(row.table, row.dataset, row.n_clusters or "", name, setting),
+                    "yes" if setting == "tuned" else "no",
+                    *figures,
+                    *(len(result.scores), f"{result.seconds:.2f}", dumped(dict(result.parameters))),
+                )
+            )
+    return text.getvalue()
+
+
+def table_markdown(table: int, rows: Sequence[RowResults], n_seeds: int) -> str:
+    """The paper's figures and ours, one under the other; the best of each line in bold."""
+    parts = [
+        f"# {TABLE_TITLES[table]}",
+        _PREFACE.format(n_seeds=n_seeds),
+        f"![The paper's figures and ours](table-{table}.png)",
+    ]
+    for measure in MEASURES:
+        parts += [f"## {measure}", _measure_table(measure, rows)]
+    absent = [found.row.title for found in rows if found.absent]
+    if absent:
+        parts.append("Data absent, so only the paper's figures: " + "; ".join(absent) + ".")
+    tuned = _tuned_weights(rows)
+    if tuned:
+        parts += ["## Weights that were best with the labels", tuned]
+    return "\n\n".join(parts) + "\n"
+
+
+_PREFACE = """Made by `srsg reproduce`; do not edit. Means over {n_seeds} seeds, each the best of
+ten restarts of K-means (one restart for K-means at its default); ± is the standard deviation.
+
+- *published*: printed in the paper.
+- *paper's settings*: its protocol, run here.
+- *defaults*: what a user gets who sets nothing but the number of clusters.
+- *tuned with the labels*: the best accuracy on a coarse grid in the paper's range, for the two
+  methods that the paper tunes so. Labels choose the weights, which no user without labels can do:
+  not to be compared with the other lines."""
+
+
+def _measure_table(measure: str, rows: Sequence[RowResults]) -> str:
+    names = compared_methods()
+    lines = [
+        "| data | | " + " | ".join(str(methods()[name].column) for name in names) + " |",
+        "|---|---|" + "---:|" * len(names),
+    ]
+    for found in rows:
+        printed = found.row.figures[measure]
+        lines.append(_line(found.row.title, "published", {n: (printed[n], None) for n in names}))
+        for setting, title in SETTINGS.items():
+            cells = {
+                name: (result.mean(measure), result.std(measure))
+                for name in names
+                if (result := found.results.get((setting, name)))
+            }
+            if cells:
+                lines.append(_line("", title, cells))
+    return "\n".join(lines)
+
+
+def _line(title: str, source: str, cells: Mapping[str, tuple[float, float | None]]) -> str:
+    names = compared_methods()
+    complete = all(name in cells for name in names)
+    best = max(round(mean, 4) for mean, _ in cells.values())
+    shown = []
+    for name in names:
+        if name not in cells:
+            shown.append("")
+            continue
+        mean, std = cells[name]
+        figure = f"{mean:.4f}"
+        if complete and round(mean, 4) == best:
+            figure = f"**{figure}**"
+        shown.append(figure if std is None else f"{figure} ± {std:.3f}")
+    return f"| {title} | {source} | " + " | ".join(shown) + " |"
+
+
+def _tuned_weights(rows: Sequence[RowResults]) -> str:
+    lines = []
+    for found in rows:
+        chosen = [
+            f"{methods()[name].title}: {_weights(name, found.results['tuned', name])}"
+            for name in GRIDS
+            if ("tuned", name) in found.results
+        ]
+        if chosen:
+            lines.append(f"- {found.row.title}: " + "; ".join(chosen))
+    return "\n".join(lines)
+
+
+def _weights(name: str, result: Result) -> str:
+    return ", ".join(f"{weight} = {result.parameters[weight]:g}" for weight in GRIDS[name][0])

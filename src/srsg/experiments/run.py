@@ -1,0 +1,181 @@
+"""All cells of the paper's tables, each computed once and kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from srsg.datasets import Dataset, find_entry, load_dataset
+from srsg.experiments.evaluate import Result, evaluate, parameters_of
+from srsg.experiments.journal import Journal, Key, code_digest, dumped
+from srsg.experiments.published import Row, compared_methods, published_rows
+from srsg.experiments.settings import SETTINGS, Setting, candidates
+from srsg.registry import methods
+
+QUICK_ROWS = {
+    ("COIL-20", 4),
+    ("UMIST Face", 4),
+    ("UMIST Face", 8),
+    ("Heart", None),
+    ("Ionosphere", None),
+}
+
+
+@dataclass
+class RowResults:
+    """What was found for one row; nothing where its data are absent."""
+
+    row: Row
+    results: dict[tuple[Setting, str], Result] = field(default_factory=dict)
+
+    @property
+    def absent(self) -> bool:
+        """Whether there were no data."""
+        return not self.results
+
+
+class Watcher(Protocol):
+    """Told what runs."""
+
+    def starts(self, what: str) -> None:
+        """A cell is looked up or computed."""
+
+    def ends(self, share: float) -> None:
+        """It is done, and with it so much of the work, whose total is 1."""
+
+    def note(self, message: str) -> None:
+        """A line worth keeping."""
+
+
+class Silence:
+    """A watcher that says nothing."""
+
+    def starts(self, what: str) -> None: ...
+
+    def ends(self, share: float) -> None: ...
+
+    def note(self, message: str) -> None: ...
+
+
+class Evaluation:
+    """Looks cells up in the journal, and computes those that are not there.
+
+    Parameters
+    ----------
+    journal : Journal
+        Where finished cells are kept.
+    seeds : sequence of int
+        Starts of K-means.
+    folder : path, optional
+        Of the data, as in :func:`srsg.datasets.load_dataset`.
+    n_jobs : int or None
+        Threads; None takes all cores. Results do not depend on it.
+    watcher : Watcher, optional
+        Told what runs.
+    """
+
+    def __init__(
+        self,
+        journal: Journal,
+        seeds: Sequence[int],
+        *,
+        folder: Path | None = None,
+        n_jobs: int | None = None,
+        watcher: Watcher | None = None,
+    ) -> None:
+        self.journal = journal
+        self.seeds = list(seeds)
+        self.folder = folder
+        self.n_jobs = n_jobs
+        self.watcher: Watcher = watcher or Silence()
+        self._last: tuple[Dataset, str] | None = None
+
+    def load(self, name: str, n_clusters: int | None) -> Dataset:
+        """A data set or its first clusters."""
+        return load_dataset(name, n_clusters, folder=self.folder)
+
+    def result(self, method: str, estimator: Any, data: Dataset, share: float = 0.0) -> Result:
+        """The scores of an estimator on a data set, computed or read back."""
+        parameters = parameters_of(estimator)
+        if self._last is None or self._last[0] is not data:
+            self._last = data, _digest(data)
+        key = Key(
+            data.name, data.n_clusters, method, dumped(parameters), self._last[1], code_digest()
+        )
+        what = f"{data.name}, {data.n_clusters} clusters: {methods()[method].title}"
+        self.watcher.starts(what)
+        scores = self.journal.find(key, self.seeds)
+        if scores is None:
+            computed, messages = evaluate(estimator, data, self.seeds, self.n_jobs)
+            self.journal.add(key, computed)
+            scores = tuple(computed)
+            for message in messages:
+                self.watcher.note(f"{what}: {message}")
+        self.watcher.ends(share)
+        return Result(method, parameters, scores)
+
+    def rows(self, rows: Iterable[Row]) -> list[RowResults]:
+        """All methods in all settings on these rows, those without data left empty."""
+        weights = {row: _points(row) ** 2 for row in rows}
+        total = sum(weights.values())
+        return [self._row(row, weight / total) for row, weight in weights.items()]
+
+    def _row(self, row: Row, share: float) -> RowResults:
+        found = RowResults(row)
+        try:
+            data = self.load(row.dataset, row.n_clusters)
+        except FileNotFoundError:
+            self.watcher.note(f"{row.title}: data absent")
+            self.watcher.ends(share)
+            return found
+        tasks: dict[tuple[Setting, str], list[Any]] = {
+            (setting, name): candidates(methods()[name], setting, data.n_clusters)
+            for setting in SETTINGS
+            for name in compared_methods()
+        }
+        part = share / sum(map(len, tasks.values()))
+        for (setting, name), estimators in tasks.items():
+            results = [self.result(name, model, data, part) for model in estimators]
+            if results:
+                found.results[setting, name] = max(results, key=_by_accuracy)
+        return found
+
+
+def chosen_rows(tables: Iterable[int], quick: bool = False) -> list[Row]:
+    """The rows of some tables; the quick ones are small.
+
+    Examples
+    --------
+    >>> from srsg.experiments.run import chosen_rows
+    >>> [row.title for row in chosen_rows([3])]
+    ['Heart', 'Ionosphere', 'Breast']
+    """
+    wanted = set(tables)
+    return [
+        row
+        for row in published_rows()
+        if row.table in wanted and (not quick or (row.dataset, row.n_clusters) in QUICK_ROWS)
+    ]
+
+
+def _by_accuracy(result: Result) -> tuple[float, float]:
+    return result.mean("AC"), result.mean("NMI")
+
+
+def _points(row: Row) -> float:
+    """About how many points a row has."""
+    entry = find_entry(row.dataset)
+    n_samples = (entry.n_samples if entry else None) or 1000
+    n_classes = (entry.n_classes if entry else None) or 1
+    return n_samples * (row.n_clusters or n_classes) / n_classes
+
+
+def _digest(data: Dataset) -> str:
+    digest = sha256(np.ascontiguousarray(data.X).data)
+    digest.update(np.ascontiguousarray(data.y).data)
+    return digest.hexdigest()[:12]

@@ -1,0 +1,49 @@
+"""The settings that are compared. They answer different questions and are never mixed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import product
+from typing import Any, Literal
+
+from srsg.registry import Method
+
+Setting = Literal["paper", "default", "tuned"]
+
+SETTINGS: Mapping[Setting, str] = {
+    "paper": "paper's settings",
+    "default": "defaults",
+    "tuned": "tuned with the labels",
+}
+"""The paper's protocol; what a user gets who sets nothing; the best of the paper's range, which
+takes the labels to find and which no user without labels can have."""
+
+
+GRIDS: Mapping[str, tuple[Mapping[str, float], ...]] = {
+    "l1": tuple({"lam": lam} for lam in (0.1, 0.2, 0.5, 1.0)),
+    "lr-l1": tuple(
+        {"lam": lam, "gamma": gamma} for lam, gamma in product((0.1, 0.5), (0.1, 0.2, 0.5))
+    ),
+}
+"""Weights in [0.1, 1], where the paper looks for the best ones of these two methods."""
+
+
+def candidates(method: Method, setting: Setting, n_clusters: int) -> list[Any]:
+    """The estimators a setting asks for: one, or all of a grid, or none.
+
+    Examples
+    --------
+    >>> from srsg.experiments.settings import candidates
+    >>> from srsg.registry import methods
+    >>> candidates(methods()["l1"], "paper", 4)
+    [L1Graph(n_clusters=4)]
+    >>> [model.lam for model in candidates(methods()["l1"], "tuned", 4)]
+    [0.1, 0.2, 0.5, 1.0]
+    >>> candidates(methods()["sc"], "tuned", 4)
+    []
+    """
+    if setting == "paper":
+        return [method.paper(n_clusters)]
+    if setting == "default":
+        return [method.default(n_clusters)]
+    return [method.paper(n_clusters, **weights) for weights in GRIDS.get(method.name, ())]
