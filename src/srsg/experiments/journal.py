@@ -73,17 +73,18 @@ class Journal:
         self.path = path
         self._scores: dict[Key, dict[int, Score]] = {}
         if path.exists():
-            lines = csv.DictReader(StringIO(path.read_text(encoding="utf-8")))
-            for line in lines:
+            # Line by line: an open quote in one that was cut short must not swallow the next.
+            for line in path.read_text(encoding="utf-8").splitlines():
                 self._read(line)
 
-    def _read(self, line: dict[str, Any]) -> None:
+    def _read(self, text: str) -> None:
         try:
+            line = dict(zip(COLUMNS, next(csv.reader([text])), strict=True))
             key = _key(line)
             score = Score(
                 int(line["seed"]), float(line["ac"]), float(line["nmi"]), float(line["seconds"])
             )
-        except (KeyError, TypeError, ValueError):
+        except ValueError:  # the header, or a line that was cut short
             return
         self._scores.setdefault(key, {})[score.seed] = score
 
@@ -121,7 +122,7 @@ def dumped(parameters: dict[str, Any]) -> str:
     return json.dumps(parameters, sort_keys=True)
 
 
-def _key(line: dict[str, Any]) -> Key:
+def _key(line: dict[str, str]) -> Key:
     return Key(
         line["dataset"],
         int(line["n_clusters"]),

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from srsg.datasets import Dataset, find_entry, load_dataset
-from srsg.experiments.evaluate import Result, evaluate, parameters_of
+from srsg.experiments.evaluate import Result, Score, evaluate, parameters_of
 from srsg.experiments.journal import Journal, Key, code_digest, dumped
 from srsg.experiments.published import Row, compared_methods, published_rows
 from srsg.experiments.settings import SETTINGS, Setting, candidates
@@ -107,17 +107,23 @@ class Evaluation:
         key = Key(
             data.name, data.n_clusters, method, dumped(parameters), self._last[1], code_digest()
         )
-        what = f"{data.name}, {data.n_clusters} clusters: {methods()[method].title}"
+        what = f"{data.name}, {data.n_clusters} clusters, {methods()[method].title}"
         self.watcher.starts(what)
         scores = self.journal.find(key, self.seeds)
         if scores is None:
-            computed, messages = evaluate(estimator, data, self.seeds, self.n_jobs)
+            computed, messages = self._computed(what, estimator, data)
             self.journal.add(key, computed)
             scores = tuple(computed)
             for message in messages:
                 self.watcher.note(f"{what}: {message}")
         self.watcher.ends(share)
         return Result(method, parameters, scores)
+
+    def _computed(self, what: str, estimator: Any, data: Dataset) -> tuple[list[Score], list[str]]:
+        try:
+            return evaluate(estimator, data, self.seeds, self.n_jobs)
+        except ValueError as error:
+            raise ValueError(f"{what}: {error}") from error
 
     def rows(self, rows: Iterable[Row]) -> list[RowResults]:
         """All methods in all settings on these rows, those without data left empty."""

@@ -17,12 +17,12 @@ from srsg.registry import methods
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-MARKS: dict[Setting, tuple[str, str, float]] = {
-    "paper": ("o", BLUE, 30),
-    "default": ("D", VERMILION, 26),
-    "tuned": ("^", GREEN, 32),
+MARKS: dict[Setting, tuple[str, str, float, float]] = {
+    "paper": ("o", BLUE, 28, -0.14),
+    "default": ("D", VERMILION, 24, 0.1),
+    "tuned": ("^", GREEN, 30, 0.32),
 }
-"""Marker, colour and size of each setting."""
+"""Marker, colour and size of each setting, and how far below the middle of its row it is."""
 
 
 def draw_table(rows: Sequence[RowResults], path: Path) -> None:
@@ -45,18 +45,20 @@ def _panel(ax: Axes, measure: str, name: str, rows: Sequence[RowResults]) -> Non
     places = np.arange(len(rows))
     printed = [found.row.figures[measure][name] for found in rows]
     published: dict[str, Any] = {"marker": "o", "s": 62, "facecolors": "none", "edgecolors": BLACK}
-    ax.scatter(printed, places, linewidths=1.2, zorder=2, label="published", **published)
+    level = places + MARKS["paper"][3]
+    ax.scatter(printed, level, linewidths=1.2, zorder=2, label="published", **published)
     for setting, title in SETTINGS.items():
-        marker, color, size = MARKS[setting]
+        marker, color, size, below = MARKS[setting]
         kept = [k for k, found in enumerate(rows) if (setting, name) in found.results]
         if not kept:
             continue
         results = [rows[k].results[setting, name] for k in kept]
         means = [result.mean(measure) for result in results]
         spread = [result.std(measure) for result in results]
+        level = places[kept] + below
         if setting == "paper":
-            ax.hlines(places[kept], np.array(printed)[kept], means, color=GRAY, lw=1, zorder=1)
-        ax.errorbar(means, places[kept], xerr=spread, fmt="none", color=color, lw=1, zorder=3)
+            ax.hlines(level, np.array(printed)[kept], means, color=GRAY, lw=1, zorder=1)
+        ax.errorbar(means, level, xerr=spread, fmt="none", color=color, lw=1, zorder=3)
         style: dict[str, Any] = {
             "marker": marker,
             "color": color,
@@ -64,7 +66,11 @@ def _panel(ax: Axes, measure: str, name: str, rows: Sequence[RowResults]) -> Non
             "alpha": 0.85,
             "linewidths": 0,
         }
-        ax.scatter(means, places[kept], zorder=3, label=title, **style)
+        ax.scatter(means, level, zorder=3, label=title, **style)
     ax.set_yticks(places, [found.row.title for found in rows])
-    ax.set(ylim=(len(rows) - 0.5, -0.5), xlim=(-0.03, 1.03), xticks=(0, 0.5, 1))
+    ax.set(ylim=(len(rows) - 0.5, -0.5), xlim=(-0.03, 1.03))
+    ax.set_xticks((0, 0.5, 1), ("0", "0.5", "1"))
     ax.tick_params(length=0)
+    ax.grid(axis="y", visible=False)
+    for border in places[1:] - 0.5:
+        ax.axhline(border, color="#E4E4E4", lw=0.8, zorder=0)
