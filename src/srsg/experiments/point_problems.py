@@ -94,7 +94,7 @@ def problems(points: Points, *, gamma: float, n_neighbors: int, lam: float) -> l
     >>> points = unit_points([[1.0, 0.0], [1.0, 0.1], [0.9, 0.1]])
     >>> first = problems(points, gamma=0.1, n_neighbors=1, lam=0.1)[0]
     >>> first.c
-    array([1., 1., -1.])
+    array([-1.,  1., -1.])
     """
     l1 = l1_codes(points, lam, n_neighbors=n_neighbors)
     codes = l1.codes.toarray()
