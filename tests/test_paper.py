@@ -27,11 +27,11 @@ def test_l1_graph_on_coil20_equals_table_1(paper_data, n_classes, accuracy, nmi,
 
 
 @pytest.mark.parametrize(
-    ("n_classes", "paper_step", "auto_step"),
-    [(4, 0.99, 0.99), (8, 0.94, 0.97), (12, 0.85, 0.97), (16, 0.88, 0.90), (20, 0.77, 0.84)],
+    ("n_classes", "published", "by_default"),
+    [(4, 0.99, 0.99), (8, 0.94, 0.97), (12, 0.85, 0.97), (16, 0.88, 0.97), (20, 0.77, 0.88)],
 )
-def test_srsg_on_coil20(paper_data, n_classes, paper_step, auto_step):
+def test_srsg_on_coil20(paper_data, n_classes, published, by_default):
     X, y = paper_data("COIL20", n_classes)
-    for step, least in ((0.01, paper_step), ("auto", auto_step)):
-        labels = SRSG(n_classes, step=step, random_state=0).fit_predict(X)
+    for model, least in ((SRSG.paper(n_classes), published), (SRSG(n_classes), by_default)):
+        labels = model.set_params(random_state=0).fit_predict(X)
         assert clustering_accuracy(y, labels) >= least

@@ -103,7 +103,7 @@ def test_the_theorem_step_cuts_hardly_anything():
     l1 = l1_codes(points, 0.1, n_neighbors=5)
     model = SRSG(step="theorem").fit_graph(X)
     assert model.step_ == theorem_step(points, 0.1, 5)
-    assert SRSG().fit_graph(X).step_ == auto_step(l1.codes)
+    assert SRSG().fit_graph(X).step_ == auto_step(l1.codes, 0.1)
 
     def share_kept(model):
         return (abs(model.codes_) > 0).multiply(abs(l1.codes) > 0).nnz / l1.codes.nnz

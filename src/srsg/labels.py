@@ -12,11 +12,11 @@ from sklearn.cluster._spectral import cluster_qr, discretize
 from sklearn.utils import check_array
 from threadpoolctl import threadpool_limits
 
-from srsg.affinity import bridged
+from srsg.affinity import bridged, evened
 from srsg.embedding import Embedding, connected_components, spectral_embedding
 from srsg.engine import serial_linear_algebra
 from srsg.neighbors import neighbor_graph
-from srsg.types import AssignLabels, Bridge, FloatArray, Graph, IntArray, Matrix, RandomState
+from srsg.types import AssignLabels, Bridge, Cut, FloatArray, Graph, IntArray, Matrix, RandomState
 
 AUTO_BRIDGE = 0.01
 """Weight of the bridges that ``bridge="auto"`` builds."""
@@ -29,6 +29,7 @@ def cluster_graph(
     *,
     neighbors: IntArray | None = ...,
     bridge: Bridge = ...,
+    cut: Cut = ...,
     assign_labels: AssignLabels = ...,
     n_init: int = ...,
     random_state: RandomState = ...,
@@ -43,6 +44,7 @@ def cluster_graph(
     *,
     neighbors: IntArray | None = ...,
     bridge: Bridge = ...,
+    cut: Cut = ...,
     assign_labels: AssignLabels = ...,
     n_init: int = ...,
     random_state: RandomState = ...,
@@ -56,6 +58,7 @@ def cluster_graph(
     *,
     neighbors: IntArray | None = None,
     bridge: Bridge = "auto",
+    cut: Cut = "normalized",
     assign_labels: AssignLabels = "kmeans",
     n_init: int = 10,
     random_state: RandomState = None,
@@ -76,6 +79,9 @@ def cluster_graph(
         Weight of the bridges, as a share of the mean edge weight. "auto" builds them, at one
         per cent, where components outnumber clusters, so that the data decide which of them
         belong together; a number builds them always, None never.
+    cut : {"normalized", "ratio"}
+        Whether clusters are balanced by the sum of their degrees, as Ng, Jordan and Weiss do, or
+        by their numbers of vertices; see :func:`srsg.affinity.evened`.
     assign_labels : {"kmeans", "discretize", "cluster_qr"}
         How the embedded vertices get their labels, as in scikit-learn's spectral clustering.
     n_init : int
@@ -108,6 +114,10 @@ def cluster_graph(
     if neighbors is not None and strength and (outnumbered or bridge != "auto"):
         links = neighbor_graph(neighbors)
         graph = bridged(sparse.csr_array(graph), links, strength)
+    if cut == "ratio":
+        graph = evened(graph)
+    elif cut != "normalized":
+        raise ValueError(f"cut must be 'normalized' or 'ratio', got {cut!r}.")
     # The products of Lanczos are small: threads of BLAS would spend their time waiting.
     with serial_linear_algebra():
         embedding = spectral_embedding(graph, n_clusters)

@@ -65,7 +65,7 @@ _METHODS = (
         "SRSG",
         "SRSG",
         "srsg:SRSG",
-        {"lam": 0.1, "gamma": 0.1, "n_neighbors": 5, "step": 0.01},
+        {"lam": 0.1, "gamma": 0.1, "n_neighbors": 5, "step": 0.01, "affinity": "paper"},
     ),
     Method("ensc", "elastic net (EnSC)", None, "srsg:ElasticNetGraph"),
     Method("omp", "OMP (SSC-OMP)", None, "srsg:OMPGraph"),
@@ -81,6 +81,6 @@ def methods() -> Mapping[str, Method]:
     >>> list(srsg.methods())
     ['kmeans', 'sc', 'l1', 'smce', 'lr-l1', 'srsg', 'ensc', 'omp']
     >>> srsg.methods()["srsg"].paper(n_clusters=20)
-    SRSG(n_clusters=20, step=0.01)
+    SRSG(affinity='paper', n_clusters=20, step=0.01)
     """
     return MappingProxyType({method.name: method for method in _METHODS})

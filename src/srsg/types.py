@@ -18,5 +18,7 @@ Graph = sparse.csr_array | FloatArray
 """A weighted graph as the spectral step takes it, sparse or dense."""
 
 AssignLabels = Literal["kmeans", "discretize", "cluster_qr"]
+Affinity = Literal["agreement", "paper"]
 Bridge = float | Literal["auto"] | None
+Cut = Literal["normalized", "ratio"]
 RandomState = int | np.random.RandomState | None

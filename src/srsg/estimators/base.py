@@ -20,7 +20,7 @@ from srsg.engine import Engine, ThreadEngine
 from srsg.labels import check_cluster_count, cluster_graph, label_embedding
 from srsg.points import Points, as_dense, unit_points
 from srsg.progress import progress_for
-from srsg.types import FloatArray, Graph, IntArray, Matrix, RandomState
+from srsg.types import Cut, FloatArray, Graph, IntArray, Matrix, RandomState
 
 AT_LEAST_ONE = Interval(Integral, 1, None, closed="left")
 POSITIVE = Interval(Real, 0, None, closed="neither")
@@ -133,6 +133,11 @@ class GraphClusterer(ClusterMixin, BaseEstimator, metaclass=ABCMeta):
         """The graph that is embedded, and the neighbours that bridge its components."""
         return self.affinity_matrix_, getattr(self, "neighbors_", None)
 
+    @property
+    def _cut(self) -> Cut:
+        """What balances the clusters, see :func:`srsg.cluster_graph`."""
+        return "normalized"
+
     def _labelled(self, vectors: FloatArray, random_state: RandomState) -> NDArray[np.intp]:
         return label_embedding(
             vectors,
@@ -148,6 +153,7 @@ class GraphClusterer(ClusterMixin, BaseEstimator, metaclass=ABCMeta):
             self.n_clusters,
             neighbors=neighbors,
             bridge=self.bridge,
+            cut=self._cut,
             assign_labels=self.assign_labels,
             n_init=self.n_init,
             random_state=self.random_state,

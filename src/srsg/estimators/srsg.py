@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import StrOptions
 
+from srsg.affinity import agreement, symmetrized
 from srsg.engine import Engine
 from srsg.estimators.base import AT_LEAST_ONE, NOT_NEGATIVE, POSITIVE, CodeClusterer
 from srsg.neighbors import nearest_neighbors
 from srsg.points import BLOCK_SIZE, Points
+from srsg.registry import methods
 from srsg.solvers import auto_step, l1_codes, srsg_codes, theorem_step
-from srsg.types import AssignLabels, Bridge, Matrix, RandomState
+from srsg.types import (
+    Affinity,
+    AssignLabels,
+    Bridge,
+    Cut,
+    Graph,
+    IntArray,
+    Matrix,
+    RandomState,
+)
 
 
 class SRSG(CodeClusterer):
@@ -23,8 +34,9 @@ class SRSG(CodeClusterer):
 
     Starting from the codes of the l1-graph, every point is coded anew so that it uses the
     points that its nearest neighbours use (Algorithm 2), each time by fast proximal gradient
-    descent with support projection (Algorithm 1). The graph ``(|Z| + |Z|^T) / 2`` is clustered
-    by spectral clustering.
+    descent with support projection (Algorithm 1). A graph of these codes is clustered by spectral
+    clustering. ``SRSG()`` chooses the step and the graph so that they serve data of many kinds;
+    ``SRSG.paper()`` is the method as published.
 
     Parameters
     ----------
@@ -39,8 +51,14 @@ class SRSG(CodeClusterer):
     step : float, "theorem" or "auto"
         The step s of Algorithm 1. It sets the thresholds ``sqrt(2 s gamma c)`` and so decides
         how hard the graph is cut. "theorem" is the largest that Theorem 3.2 allows, at which
-        hardly anything is cut; "auto" is half the squared mean size of the non-zeros of the l1
-        codes. A step beyond the stable bound of a point's own problem is cut to that bound.
+        hardly anything is cut; "auto" measures itself by the l1 codes and by lam, see
+        :func:`srsg.solvers.auto_step`. A step beyond the stable bound of a point's own problem
+        is cut to that bound.
+    affinity : {"agreement", "paper"}
+        What the spectral step works on. "paper" is ``affinity_matrix_``, of which it takes the
+        normalised cut. "agreement" adds the graph of the codes it started from, which forgets
+        nothing, weighs the edges by what their neighbours agree on
+        (:func:`srsg.affinity.agreement`), and takes the ratio cut.
     max_sweeps : int
         Most sweeps over the points, the paper's M_c.
     max_iter : int
@@ -105,8 +123,8 @@ class SRSG(CodeClusterer):
     >>> from sklearn.datasets import load_digits
     >>> from srsg import SRSG
     >>> from srsg.metrics import clustering_accuracy
-    >>> X, y = load_digits(n_class=3, return_X_y=True)
-    >>> labels = SRSG(n_clusters=3, random_state=0).fit_predict(X)
+    >>> X, y = load_digits(n_class=5, return_X_y=True)
+    >>> labels = SRSG(n_clusters=5, random_state=0).fit_predict(X)
     >>> clustering_accuracy(y, labels) > 0.95
     True
     """
@@ -116,6 +134,7 @@ class SRSG(CodeClusterer):
         "gamma": [POSITIVE],
         "lam": [POSITIVE],
         "step": [POSITIVE, StrOptions({"auto", "theorem"})],
+        "affinity": [StrOptions({"agreement", "paper"})],
         "max_sweeps": [AT_LEAST_ONE],
         "max_iter": [AT_LEAST_ONE],
         "tol": [NOT_NEGATIVE],
@@ -130,6 +149,7 @@ class SRSG(CodeClusterer):
         n_neighbors: int = 5,
         lam: float = 0.1,
         step: float | Literal["auto", "theorem"] = "auto",
+        affinity: Affinity = "agreement",
         max_sweeps: int = 100,
         max_iter: int = 100,
         tol: float = 1e-5,
@@ -147,6 +167,7 @@ class SRSG(CodeClusterer):
         self.n_neighbors = n_neighbors
         self.lam = lam
         self.step = step
+        self.affinity = affinity
         self.max_sweeps = max_sweeps
         self.max_iter = max_iter
         self.tol = tol
@@ -158,6 +179,39 @@ class SRSG(CodeClusterer):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+
+    @classmethod
+    def paper(cls, n_clusters: int = 8, **parameters: Any) -> Self:
+        """The estimator with the settings that come closest to the paper's tables.
+
+        Parameters
+        ----------
+        n_clusters : int
+            Number of clusters.
+        **parameters
+            Others than the paper's.
+
+        Returns
+        -------
+        SRSG
+
+        Examples
+        --------
+        >>> from srsg import SRSG
+        >>> SRSG.paper(n_clusters=20)
+        SRSG(affinity='paper', n_clusters=20, step=0.01)
+        """
+        return cls(n_clusters, **{**methods()["srsg"].paper_settings, **parameters})
+
+    def _spectral_graph(self) -> tuple[Graph, IntArray | None]:
+        if self.affinity == "paper":
+            return super()._spectral_graph()
+        both = symmetrized(self.init_codes_) + self.affinity_matrix_
+        return agreement(sparse.csr_array(both)), self.neighbors_
+
+    @property
+    def _cut(self) -> Cut:
+        return "ratio" if self.affinity == "agreement" else super()._cut
 
     def _code(self, points: Points, engine: Engine) -> None:
         self._start(points, engine)
@@ -203,7 +257,7 @@ class SRSG(CodeClusterer):
 
     def _chosen_step(self, points: Points) -> float:
         if self.step == "auto":
-            return auto_step(self.init_codes_)
+            return auto_step(self.init_codes_, self.lam)
         if self.step == "theorem":
             return theorem_step(points, self.gamma, self.n_neighbors)
         return float(self.step)

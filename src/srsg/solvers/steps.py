@@ -38,19 +38,23 @@ def _largest_singular_value(points: Points) -> float:
     return float(value) * (1 + 1e-8)  # an iterative value may fall short
 
 
-def auto_step(codes: sparse.csr_array) -> float:
-    """Half the squared mean size of the non-zeros of the l1 codes.
+def auto_step(codes: sparse.csr_array, lam: float) -> float:
+    """``max(m^2 / 2, lam^2)`` with m the mean size of the non-zeros of the l1 codes.
 
-    The thresholds ``sqrt(2 s gamma c)`` are then in proportion to the codes they are compared
-    with: at ``gamma = 0.1`` and ``c = 5`` about 0.7 of their mean.
+    The thresholds ``sqrt(2 s gamma c)`` are then in proportion to what they are compared with.
+    Where codes are few and large, that is their mean size: at ``gamma = 0.1`` and five
+    neighbours, none of which uses a point, its coefficient goes if it is below 0.7 m. Where codes
+    are many and small, most of them are smaller than lam, which is within the error of the l1
+    norm, that makes every coefficient too small by some lam / 2: a coefficient on which no
+    neighbour agrees goes if it is below lam.
 
     Examples
     --------
     >>> from scipy import sparse
     >>> from srsg.solvers.steps import auto_step
-    >>> auto_step(sparse.csr_array([[0.0, 0.5], [-0.5, 0.0]]))
+    >>> auto_step(sparse.csr_array([[0.0, 0.5], [-0.5, 0.0]]), lam=0.1)
     0.125
     """
     sizes = np.abs(codes.data[codes.data != 0])
-    # Without a single non-zero there is nothing to cut, and any step will do.
-    return float(0.5 * sizes.mean() ** 2) if sizes.size else 0.01
+    mean = float(sizes.mean()) if sizes.size else 0.0
+    return max(mean**2 / 2, lam**2)
