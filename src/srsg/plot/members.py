@@ -1,0 +1,83 @@
+"""Members of the clusters as pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from srsg.confidence import confidence
+from srsg.plot.axes import new_axes
+from srsg.points import as_dense
+from srsg.types import Matrix
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def gallery(
+    model: Any,
+    X: Matrix,
+    image_shape: Sequence[int],
+    *,
+    members: Literal["central", "uncertain"] = "central",
+    count: int = 10,
+    ax: Axes | None = None,
+) -> Axes:
+    """Pictures of the members of each cluster, a row a cluster.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted: any estimator of this package, or another with ``labels_``.
+    X : array or sparse matrix of shape (n, d)
+        What it was fitted on: pictures, one a row.
+    image_shape : (height, width) or (height, width, 3)
+        ``X[i].reshape(image_shape)`` is a picture.
+    members : {"central", "uncertain"}
+        The most central members, or those that are least certain.
+    count : int
+        Members a cluster.
+    ax : Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> from sklearn.cluster import KMeans
+    >>> from sklearn.datasets import load_digits
+    >>> from srsg.plot import gallery
+    >>> X = load_digits(n_class=3).data
+    >>> ax = gallery(KMeans(3, n_init=1, random_state=0).fit(X), X, (8, 8), count=5)
+    >>> [text.get_text() for text in ax.get_yticklabels()]
+    ['0', '1', '2']
+    """
+    if members not in ("central", "uncertain"):
+        raise ValueError(f"members must be 'central' or 'uncertain', got {members!r}.")
+    ax = ax or new_axes()
+    points = as_dense(X)
+    pictures = points.reshape(len(points), *image_shape)
+    height, width, *channels = pictures.shape[1:]
+    sure = confidence(model, points)
+    names, cluster = np.unique(model.labels_, return_inverse=True)
+    low, high = points.min(), points.max()
+    # A line of empty pixels between pictures; the last channel hides them.
+    sheet = np.zeros((len(names), height + 1, count, width + 1, 4))
+    for row in range(len(names)):
+        own = np.flatnonzero(cluster == row)
+        chosen = (sure.most_central if members == "central" else sure.least_certain)(own, count)
+        scaled = (pictures[chosen] - low) / max(high - low, 1e-300)
+        if not channels:
+            scaled = scaled[..., None]
+        sheet[row, :height, : len(chosen), :width, :3] = scaled.swapaxes(0, 1)
+        sheet[row, :height, : len(chosen), :width, 3] = 1.0
+    ax.imshow(sheet.reshape(len(names) * (height + 1), count * (width + 1), 4))
+    ax.set_yticks((height + 1) * np.arange(len(names)) + (height - 1) / 2, names)
+    ax.set(xticks=[], ylabel="cluster")
+    ax.tick_params(length=0)
+    ax.set_frame_on(False)
+    return ax
