@@ -1,0 +1,205 @@
+"""Charts as SVG: text that takes the colours of the page, light or dark."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from srsg.types import FloatArray
+
+WIDTH, HEIGHT = 460, 260
+LEFT, RIGHT, TOP, BOTTOM = 58, 14, 30, 42
+
+
+class _Axes:
+    """From values to places in the chart."""
+
+    def __init__(self, x_range: tuple[float, float], y_range: tuple[float, float]) -> None:
+        self.x_low, self.x_high = x_range
+        self.y_low, self.y_high = y_range
+
+    def x(self, value: float) -> float:
+        share = (value - self.x_low) / (self.x_high - self.x_low or 1.0)
+        return LEFT + share * (WIDTH - LEFT - RIGHT)
+
+    def y(self, value: float) -> float:
+        share = (value - self.y_low) / (self.y_high - self.y_low or 1.0)
+        return HEIGHT - BOTTOM - share * (HEIGHT - TOP - BOTTOM)
+
+    def draw(self, marks: str, x_label: str, y_label: str, title: str, whole_x: bool) -> str:
+        parts = []
+        for tick in ticks(self.y_low, self.y_high):
+            y = self.y(tick)
+            parts.append(f'<path class="grid" d="M{LEFT} {y:.1f}H{WIDTH - RIGHT}"/>')
+            parts.append(f'<text x="{LEFT - 8}" y="{y + 4:.1f}" class="end">{number(tick)}</text>')
+        for tick in ticks(self.x_low, self.x_high, 6):
+            if whole_x and tick != round(tick):
+                continue
+            x, y = self.x(tick), HEIGHT - BOTTOM + 18
+            parts.append(f'<text x="{x:.1f}" y="{y}" class="middle">{number(tick)}</text>')
+        middle = (LEFT + WIDTH - RIGHT) / 2
+        parts.append(
+            f'<text x="{middle}" y="{HEIGHT - 6}" class="middle label">{escape(x_label)}</text>'
+            f'<text x="{LEFT - 50}" y="13" class="label">{escape(y_label)}</text>'
+        )
+        return (
+            f'<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
+            f'aria-label="{escape(title)}">{"".join(parts)}{marks}</svg>'
+        )
+
+
+def line_chart(
+    y_values: ArrayLike,
+    *,
+    x_values: ArrayLike | None = None,
+    x_label: str,
+    y_label: str,
+    title: str,
+    gap_after: int | None = None,
+) -> str:
+    """Values in order, as dots on a line.
+
+    Parameters
+    ----------
+    y_values : array-like of shape (m,)
+        Heights.
+    x_values : array-like of shape (m,), optional
+        Whole numbers; 0, 1, ... by default.
+    x_label, y_label, title : str
+        In words; the title is for those who cannot see the chart.
+    gap_after : int, optional
+        Mark the step after so many values.
+
+    Returns
+    -------
+    str
+        SVG.
+
+    Examples
+    --------
+    >>> from srsg.report.charts import line_chart
+    >>> line_chart([3, 2], x_label="sweep", y_label="objective", title="falls").count("<circle")
+    2
+    """
+    y = np.asarray(y_values, float)
+    x = np.arange(len(y)) if x_values is None else np.asarray(x_values, float)
+    low, high = float(y.min()), float(y.max())
+    margin = 0.06 * (high - low) or 0.06 * abs(high) or 1.0
+    axes = _Axes((float(x[0]) - 0.5, float(x[-1]) + 0.5), (low - margin, high + margin))
+    places = [(axes.x(a), axes.y(b)) for a, b in zip(x, y, strict=True)]
+    path = " ".join(f"{a:.1f},{b:.1f}" for a, b in places)
+    radius = 3.5 if len(y) <= 40 else 2
+    marks = [f'<polyline class="line" points="{path}"/>']
+    for place, (a, b) in enumerate(places):
+        css = "beyond" if gap_after is not None and place >= gap_after else "dot"
+        marks.append(
+            f'<circle cx="{a:.1f}" cy="{b:.1f}" r="{radius}" class="{css}">'
+            f"<title>{x_label} {x[place]:g}: {y[place]:.6g}</title></circle>"
+        )
+    if gap_after is not None and 0 < gap_after < len(y):
+        at = (places[gap_after - 1][0] + places[gap_after][0]) / 2
+        marks.append(f'<path class="gap" d="M{at:.1f} {TOP}V{HEIGHT - BOTTOM}"/>')
+    return axes.draw("".join(marks), x_label, y_label, title, whole_x=True)
+
+
+def histogram(
+    series: Sequence[tuple[str, ArrayLike]],
+    *,
+    x_label: str,
+    y_label: str,
+    title: str,
+    within: tuple[float, float] | None = None,
+) -> str:
+    """Bars side by side: how many values fall into each bin, for one series or two.
+
+    The bins span the values, or whatever ``within`` says.
+
+    Examples
+    --------
+    >>> from srsg.report.charts import histogram
+    >>> drawn = histogram([("", [1, 1, 2])], x_label="size", y_label="points", title="sizes")
+    >>> drawn.count("<rect")
+    2
+    """
+    values = [np.asarray(part, float) for _, part in series]
+    edges = bins(np.concatenate(values)) if within is None else np.linspace(*within, 21)
+    counts = [np.histogram(part, edges)[0] for part in values]
+    axes = _Axes((edges[0], edges[-1]), (0.0, float(max(c.max() for c in counts)) * 1.05 or 1.0))
+    marks = []
+    share = 1 / len(series)
+    for place, count in enumerate(counts):
+        for low, high, height in zip(edges[:-1], edges[1:], count, strict=True):
+            if not height:
+                continue
+            room = axes.x(high) - axes.x(low)
+            gap = min(1.0, room * 0.1)
+            left = axes.x(low) + room * share * place
+            top = axes.y(height)
+            marks.append(
+                f'<rect class="bar{place}" x="{left + gap / 2:.1f}" y="{top:.1f}" '
+                f'width="{room * share - gap:.1f}" height="{HEIGHT - BOTTOM - top:.1f}">'
+                f"<title>{_span(low, high)}: {height}</title></rect>"
+            )
+    drawn = axes.draw("".join(marks), x_label, y_label, title, whole_x=False)
+    if len(series) == 1:
+        return drawn
+    keys = "".join(
+        f'<span><i class="key{place}"></i>{escape(name)}</span>'
+        for place, (name, _) in enumerate(series)
+    )
+    return f'{drawn}<div class="keys">{keys}</div>'
+
+
+def bins(values: FloatArray, most: int = 30) -> FloatArray:
+    """Edges of at most so many bins, centred on whole numbers where all values are."""
+    low, high = float(values.min()), float(values.max())
+    if (values == np.round(values)).all():
+        width = max(1.0, np.ceil((high - low + 1) / most))
+        return np.arange(low - 0.5, high + width + 0.5, width)
+    return np.linspace(low, high if high > low else low + 1.0, most + 1)
+
+
+def ticks(low: float, high: float, most: int = 5) -> FloatArray:
+    """Round numbers between two others.
+
+    Examples
+    --------
+    >>> from srsg.report.charts import ticks
+    >>> ticks(0.0, 10.0)
+    array([ 0.,  2.,  4.,  6.,  8., 10.])
+    """
+    rough = (high - low) / most or 1.0
+    power = 10.0 ** np.floor(np.log10(rough))
+    step = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= rough * 0.999)
+    first, last = np.ceil(low / step - 1e-9), np.floor(high / step + 1e-9)
+    return np.round(np.arange(first, last + 1) * step, 12) + 0.0
+
+
+def number(value: float) -> str:
+    """Short, for an axis."""
+    return f"{value:,.0f}" if value == round(value) and abs(value) < 1e6 else f"{value:.4g}"
+
+
+def _span(low: float, high: float) -> str:
+    first, last = np.ceil(low), np.floor(high)
+    if low + 0.5 == first:  # bins around whole numbers
+        return f"{first:g}" if first == last else f"{first:g} to {last:g}"
+    return f"{low:.3g} to {high:.3g}"
+
+
+def sparkline(values: ArrayLike, low: float, high: float, css: str) -> str:
+    """A line without axes, 100 by 40, between two heights.
+
+    Examples
+    --------
+    >>> from srsg.report.charts import sparkline
+    >>> sparkline([0, 1], 0, 1, "own")
+    '<polyline class="own" points="0,38 100,2"/>'
+    """
+    heights = np.clip((np.asarray(values, float) - low) / (high - low or 1.0), 0, 1)
+    x = np.linspace(0, 100, len(heights)) if len(heights) > 1 else np.array([50.0])
+    points = " ".join(f"{a:.3g},{38 - 36 * h:.3g}" for a, h in zip(x, heights, strict=True))
+    return f'<polyline class="{css}" points="{points}"/>'

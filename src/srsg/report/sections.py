@@ -1,0 +1,238 @@
+"""The parts of the page about the result: summary, map, clusters, classes."""
+
+from __future__ import annotations
+
+import inspect
+from html import escape
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from srsg.report.findings import Findings
+
+MOST_CELLS = 24
+"""Classes: beyond, the confusion matrix is drawn without figures."""
+
+
+def section(name: str, heading: str, body: str, lead: str = "") -> str:
+    """One part of the page; nothing where there is no body."""
+    if not body:
+        return ""
+    line = f'<p class="lead">{lead}</p>' if lead else ""
+    return f'<section id="{name}"><h2>{escape(heading)}</h2>{line}{body}</section>'
+
+
+def swatch(place: int) -> str:
+    """A dot in the colour of a cluster or class."""
+    return f'<i class="swatch" style="--colour:var(--c{place})"></i>'
+
+
+def summary(found: Findings) -> str:
+    """Figures, and the parameters."""
+    n_points, n_features = found.X.shape
+    figures = [
+        ("points", f"{n_points:,}"),
+        ("features", f"{n_features:,}"),
+        ("clusters", f"{found.n_clusters:,}"),
+    ]
+    graph = found.learnt("affinity_matrix_")
+    if sparse.issparse(graph):
+        figures.append(("edges", f"{sparse.triu(graph, 1).nnz:,}"))
+    if found.learnt("n_components_") is not None:
+        figures.append(("components of the graph", f"{found.learnt('n_components_'):,}"))
+    if found.seconds is not None:
+        figures.append(("seconds to fit", f"{found.seconds:,.3g}"))
+    figures.append(("mean certainty", f"{found.confidence.share.mean():.3f}"))
+    scores = [(name, f"{value:.4f}") for name, value in found.scores.items()]
+    body = _figures(scores, "scores") + _figures(figures, "figures") + _parameters(found.model)
+    return section("summary", "Summary", body, _score_line(found))
+
+
+def _score_line(found: Findings) -> str:
+    if not found.scores:
+        return (
+            "No true classes were given, so the page says how sure the clusters are, not how right."
+        )
+    right = round(found.scores["accuracy"] * len(found.X))
+    return (
+        f"{right:,} of {len(found.X):,} points are in the cluster matched with their class. "
+        "Accuracy is their share, NMI and ARI compare the two partitions as wholes; 1 is perfect."
+    )
+
+
+def _figures(items: list[tuple[str, str]], css: str) -> str:
+    if not items:
+        return ""
+    inner = "".join(f"<div><dt>{escape(a)}</dt><dd>{escape(b)}</dd></div>" for a, b in items)
+    return f'<dl class="{css}">{inner}</dl>'
+
+
+def _parameters(model: Any) -> str:
+    if not hasattr(model, "get_params"):
+        return ""
+    signature = inspect.signature(type(model).__init__).parameters
+    cells = []
+    for name, value in model.get_params(deep=False).items():
+        default = signature[name].default if name in signature else inspect.Parameter.empty
+        changed = _shown(value) != _shown(default)
+        mark = ' class="changed"' if changed else ""
+        cells.append(f"<div{mark}><dt>{escape(name)}</dt><dd>{escape(_shown(value))}</dd></div>")
+    return (
+        "<details open><summary>Parameters <small>bold: set by the user, not the default</small>"
+        f'</summary><dl class="parameters">{"".join(cells)}</dl></details>'
+    )
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, np.ndarray) or sparse.issparse(value):
+        return f"array of shape {value.shape}"
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def map_of_points(found: Findings, line: str) -> str:
+    """Where the script draws its map, with all its controls."""
+    modes = [("cluster", "Cluster"), ("certainty", "Certainty")]
+    if found.classes is not None:
+        modes.insert(1, ("class", "True class"))
+    buttons = "".join(
+        f'<button type="button" data-colour="{key}" aria-pressed="{str(key == "cluster").lower()}">'
+        f"{label}</button>"
+        for key, label in modes
+    )
+    body = f"""
+<div class="toolbar">
+  <div class="choice" role="group" aria-label="Colour by"><span>Colour by</span>{buttons}</div>
+  <form id="find" role="search"><label for="row">Find</label>
+    <input id="row" type="search" placeholder="row or id" autocomplete="off" size="12">
+    <button type="submit">Go</button></form>
+  <div class="choice" role="group" aria-label="Zoom">
+    <button type="button" data-zoom="in" aria-label="Zoom in">+</button>
+    <button type="button" data-zoom="out" aria-label="Zoom out">\N{MINUS SIGN}</button>
+    <button type="button" data-zoom="all">All</button></div>
+</div>
+<div class="map" id="map-area">
+  <canvas id="points" tabindex="0" role="application" aria-describedby="map-help"
+    aria-label="Map of {len(found.X):,} points in {found.n_clusters} clusters"></canvas>
+  <canvas id="marks" aria-hidden="true"></canvas>
+  <div id="tip" class="tip" hidden></div>
+</div>
+<p id="picked" class="picked" role="status" aria-live="polite">No point chosen.</p>
+<div id="legend" class="legend" role="group" aria-label="Show only"></div>
+<p class="note" id="map-help">{escape(line)} Distances between far groups mean little.
+Drag or use the arrow keys to move, the wheel or + and \N{MINUS SIGN} to zoom, n and p for the next
+and the previous point, 0 to see all. Certainty: {escape(found.confidence.meaning)}.</p>
+<noscript><p class="note">The map needs JavaScript; all else on the page does not.</p></noscript>"""
+    return section("map", "Map of the points", body)
+
+
+def clusters(found: Findings) -> str:
+    """A row for every cluster: size, certainty, class."""
+    sizes = np.bincount(found.cluster, minlength=found.n_clusters)
+    rows = []
+    for place, name in enumerate(found.cluster_names):
+        share = found.confidence.share[found.cluster == place]
+        cells = [
+            f'<th scope="row">{swatch(place)}{escape(name)}</th>',
+            _bar_cell(f"{sizes[place]:,}", sizes[place] / sizes.max()),
+            _bar_cell(f"{share.mean():.2f}", share.mean()),
+            f"<td>{(share < 0.5).sum():,}</td>",
+        ]
+        if found.classes is not None:
+            counts = np.bincount(found.classes[found.cluster == place])
+            largest = int(counts.argmax())
+            cells.append(f'<td class="text">{escape(found.class_names[largest])}</td>')
+            cells.append(
+                _bar_cell(f"{counts[largest] / sizes[place]:.0%}", counts.max() / sizes[place])
+            )
+        rows.append(f"<tr>{''.join(cells)}</tr>")
+    heads = ["cluster", "points", "mean certainty", "below one half"]
+    if found.classes is not None:
+        heads += ["commonest class", "its share"]
+    head = "".join(f'<th scope="col">{title}</th>' for title in heads)
+    body = (
+        '<div class="scroll tall" tabindex="0" role="region" aria-label="Table of clusters">'
+        f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
+    )
+    lead = (
+        f"From {sizes.min():,} to {sizes.max():,} points. "
+        f"Certainty: {escape(found.confidence.meaning)}."
+    )
+    return section("clusters", "Clusters", body, lead)
+
+
+def _bar_cell(text: str, share: float) -> str:
+    return f'<td class="bar" style="--share:{share:.3f}"><span>{text}</span></td>'
+
+
+def confusion(found: Findings) -> str:
+    """True classes against clusters, matched."""
+    if found.classes is None:
+        return ""
+    small = max(found.confusion.table.shape) <= MOST_CELLS
+    drawn = _cells(found) if small else _blocks(found)
+    lead = (
+        "A row a class, a column a cluster. Every cluster is matched with one class at most, so "
+        "that as many points as can be agree (blue); columns are in the order of these classes."
+    )
+    return section("classes", "True classes", drawn + _largest_disagreements(found), lead)
+
+
+def _largest_disagreements(found: Findings) -> str:
+    wrong, matched = found.confusion.table.copy(), found.confusion.classes
+    columns = np.flatnonzero(matched >= 0)
+    wrong[matched[columns], columns] = 0
+    lines = []
+    for place in np.argsort(-wrong, axis=None, kind="stable")[:8]:
+        a, b = divmod(int(place), wrong.shape[1])
+        if not wrong[a, b]:
+            break
+        own = f", matched with {escape(found.class_names[matched[b]])}" if matched[b] >= 0 else ""
+        lines.append(
+            f"<li><b>{wrong[a, b]:,}</b> of class {escape(found.class_names[a])} in cluster "
+            f"{escape(found.cluster_names[found.confusion.clusters[b]])}{own}</li>"
+        )
+    return f'<h3>Largest disagreements</h3><ol class="worst">{"".join(lines)}</ol>' if lines else ""
+
+
+def _cells(found: Findings) -> str:
+    """The confusion matrix as a table."""
+    table, matched = found.confusion.table, found.confusion.classes
+    shares = table / table.sum(axis=1, keepdims=True)
+    head = "".join(
+        f'<th scope="col">{swatch(c)}{escape(found.cluster_names[c])}</th>'
+        for c in found.confusion.clusters
+    )
+    rows = []
+    for a, name in enumerate(found.class_names):
+        cells = "".join(
+            f'<td class="{"on" if matched[b] == a else "off"}" style="--share:{shares[a, b]:.3f}">'
+            f"{f'{count:,}' if count else ''}</td>"
+            for b, count in enumerate(table[a])
+        )
+        rows.append(f'<tr><th scope="row">{escape(name)}</th>{cells}</tr>')
+    return (
+        '<div class="scroll" tabindex="0" role="region" aria-label="Confusion matrix">'
+        f'<table class="confusion"><thead><tr><th scope="col">class</th>{head}</tr></thead>'
+        f"<tbody>{''.join(rows)}</tbody></table></div>"
+    )
+
+
+def _blocks(found: Findings) -> str:
+    """The confusion matrix of many classes, as a drawing."""
+    table, matched = found.confusion.table, found.confusion.classes
+    height, width = table.shape
+    shares = table / table.sum(axis=1, keepdims=True)
+    clusters = [found.cluster_names[c] for c in found.confusion.clusters]
+    cells = "".join(
+        f'<rect class="{"on" if matched[b] == a else "off"}" x="{b}" y="{a}" width="1" height="1" '
+        f'fill-opacity="{0.25 + 0.75 * shares[a, b]:.2f}"><title>class '
+        f"{escape(found.class_names[a])}, cluster {escape(clusters[b])}: {table[a, b]:,}"
+        "</title></rect>"
+        for a, b in np.argwhere(table)
+    )
+    return (
+        f'<svg class="blocks" viewBox="0 0 {width} {height}" role="img" aria-label="Confusion '
+        f'matrix of {height} classes and {width} clusters">{cells}</svg>'
+    )
