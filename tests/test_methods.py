@@ -147,6 +147,36 @@ def test_laplacian_objective_never_rises(seed, gamma):
     assert model.dual_gap_.max() <= 1e-9
 
 
+@pytest.mark.parametrize("lam", [0.02, 0.3])
+def test_laplacian_sweeps_miss_no_violator(lam):
+    """Points are not scanned in every sweep; where the sweeps end, all conditions hold."""
+    X = load_digits().data[:120]
+    points = unit_points(X)
+    l1 = l1_codes(points, lam, n_neighbors=3)
+    result = laplacian_codes(
+        points, l1.codes, l1.neighbors, lam=lam, gamma=0.2, max_sweeps=500, tol=1e-14
+    )
+    assert result.converged
+    S = np.zeros((120, 120))
+    np.put_along_axis(S, l1.neighbors, 1.0, axis=1)
+    weights = 0.2 * (S + S.T)
+    Z = result.codes.toarray()
+    slope = 2 * ((points.x - Z @ points.x) @ points.x.T + weights @ Z)
+    slope -= 2 * weights.sum(axis=1, keepdims=True) * Z
+    np.fill_diagonal(slope, 0.0)
+    assert (abs(slope) <= lam + 1e-5).all()
+    np.testing.assert_allclose(slope[Z != 0], lam * np.sign(Z[Z != 0]), atol=1e-5)
+
+
+def test_laplacian_where_rounding_hides_all_bounds():
+    """So small a lam is below the error of a scan: every point is looked at, and joins once."""
+    points = unit_points(load_digits().data[:40])
+    l1 = l1_codes(points, 1e-6, n_neighbors=3)
+    result = laplacian_codes(points, l1.codes, l1.neighbors, lam=1e-6, gamma=0.2, max_sweeps=1)
+    assert result.codes.has_canonical_format
+    assert result.kkt_violation.max() <= 1e-9
+
+
 def test_laplacian_of_the_codes():
     X = load_digits().data[:150]
     iterated = LaplacianL1Graph(3, laplacian="codes", max_sweeps=2).fit_graph(X)

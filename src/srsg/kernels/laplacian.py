@@ -1,8 +1,17 @@
-"""What the Laplacian-regularised l1-graph needs beside the l1 solver."""
+"""What the Laplacian-regularised l1-graph needs beside its solver: order, problems, scans."""
+
+from collections import namedtuple
 
 import numpy as np
 
-from srsg.kernels.compiled import kernel
+from srsg.kernels.compiled import ZERO, helper, kernel
+from srsg.kernels.correlations import insert_sorted
+from srsg.kernels.linalg import assign, dot
+
+Reach = namedtuple("Reach", "resid bound radius")
+"""What is known of the points outside a working set since the last scan: the residual then, the
+largest correlation with it in absolute value, and how far below ``half_lam`` a correlation may
+have been for its point to join."""
 
 
 @kernel()
@@ -22,30 +31,90 @@ def dependency_levels(starts, neighbors, level):
 
 
 @kernel()
-def pulled_set(codes, i, neighbors, weights, index, value, pull):
-    """The points that point i or its neighbours use, sorted, with i's own code and the pull.
+def pulled_sets(codes, rows, starts, neighbors, weights, sets, pull):
+    """Each point's own working set, and the points that its neighbours use.
 
-    The pull on point t is the sum of the neighbours' codes at t, each times its weight. Returns
-    how many there are; ``index``, ``value`` and ``pull`` have room for all points.
+    The pull on point t is the sum of the neighbours' codes at t, each times its weight, with
+    the weights a CSR matrix. Row p of ``sets`` and ``pull`` has room for all that row
+    ``rows[p]`` of ``codes`` and those of its neighbours hold.
     """
-    n_points = codes.size.shape[0]
-    total = np.zeros(n_points)
-    used = np.zeros(n_points, np.bool_)
-    for k in range(neighbors.shape[0]):
-        j = neighbors[k]
-        for m in range(codes.size[j]):
-            t = codes.index[j, m]
-            total[t] += weights[k] * codes.value[j, m]
-            used[t] = True
-    own = np.zeros(n_points)
-    for m in range(codes.size[i]):
-        own[codes.index[i, m]] = codes.value[i, m]
-        used[codes.index[i, m]] = True
-    count = 0
-    for t in range(n_points):
-        if used[t] and t != i:  # no point codes itself
-            index[count] = t
-            value[count] = own[t]
-            pull[count] = total[t]
+    place = np.full(codes.size.shape[0], -1, np.int64)
+    for p in range(rows.shape[0]):
+        i = rows[p]
+        size = codes.size[i]
+        for k in range(size):
+            sets.index[p, k] = codes.index[i, k]
+            sets.value[p, k] = codes.value[i, k]
+            pull[p, k] = 0.0
+            place[codes.index[i, k]] = k
+        for e in range(starts[i], starts[i + 1]):
+            j = neighbors[e]
+            for k in range(codes.size[j]):
+                t = codes.index[j, k]
+                if codes.value[j, k] == 0.0 or t == i:  # no point codes itself
+                    continue
+                if place[t] < 0:
+                    place[t] = size
+                    sets.index[p, size] = t
+                    sets.value[p, size] = 0.0
+                    pull[p, size] = 0.0
+                    size += 1
+                pull[p, place[t]] += weights[e] * codes.value[j, k]
+        sets.size[p] = size
+        for k in range(size):
+            place[sets.index[p, k]] = -1
+
+
+@helper()
+def keep_pulled(codes, penalty, p):
+    """Drop from a working set whatever is neither used nor pulled."""
+    count = ZERO
+    for k in range(codes.size[p]):
+        if codes.value[p, k] != 0.0 or penalty.pull[p, k] != 0.0:
+            codes.index[p, count] = codes.index[p, k]
+            codes.value[p, count] = codes.value[p, k]
+            penalty.pull[p, count] = penalty.pull[p, k]
             count += 1
-    return count
+    codes.size[p] = count
+
+
+@kernel()
+def renew_reach(
+    points, chosen, rows, resid, correlations, codes, penalty, error, most, reach, ended
+):
+    """Renew the working sets after a scan: violators join, and what is close to be one.
+
+    ``most[p]`` is how many may join; ``ended[p]`` tells that there was no violator. Row q of the
+    correlations belongs to row ``chosen[q]`` of all else. Every decision is that of float64,
+    so that nothing depends on the rounding of the scan.
+    """
+    for q in range(chosen.shape[0]):
+        p = chosen[q]
+        row = correlations[q]
+        keep_pulled(codes, penalty, p)
+        size = codes.size[p]
+        for k in range(size):
+            row[codes.index[p, k]] = np.nan  # above no bound
+        row[rows[p]] = np.nan
+        slack = error * np.sqrt(dot(resid[p], resid[p]))
+        least = penalty.half_lam[p] - reach.radius[p]
+        cut = least - slack
+        keys = np.empty(most[p])
+        ids = np.empty(most[p], np.int64)
+        count = ZERO
+        for t in range(points.shape[0]):
+            if abs(row[t]) > cut:
+                strength = abs(dot(points[t], resid[p]))
+                if strength > least:
+                    count = insert_sorted(keys, ids, count, -strength, t)
+                    if count == most[p]:
+                        least = -keys[count - 1]
+                        cut = least - slack
+        for k in range(count):
+            codes.index[p, size + k] = ids[k]
+            codes.value[p, size + k] = 0.0
+            penalty.pull[p, size + k] = 0.0
+        codes.size[p] = size + count
+        assign(reach.resid[p], resid[p])
+        reach.bound[p] = least
+        ended[p] = count == 0 or -keys[0] <= penalty.half_lam[p]

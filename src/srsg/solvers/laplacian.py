@@ -3,25 +3,37 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from srsg.affinity import symmetrized
 from srsg.codes import csr_from_rows, resized, rows_from_csr
 from srsg.engine import Engine, ThreadEngine
 from srsg.kernels.codes import Codes
-from srsg.kernels.laplacian import dependency_levels, pulled_set
-from srsg.kernels.lasso import Penalty
+from srsg.kernels.laplacian import Reach, dependency_levels, pulled_sets, renew_reach
+from srsg.kernels.lasso import Certificate, Penalty
+from srsg.kernels.pulled import NORM_MARGIN, solve_pulled
 from srsg.neighbors import neighbor_graph
 from srsg.points import BLOCK_SIZE, Points, blocks_of_rows
-from srsg.solvers.l1 import solve_exactly
 from srsg.solvers.working_sets import WorkingSets
 from srsg.types import FloatArray, IntArray
 
 Laplacian = Literal["neighbors", "codes"]
+
+TOL = 5e-11
+"""Largest violation of the optimality conditions, as a gradient of half the objective."""
+
+AHEAD = 0.5
+"""After a scan a working set takes all that a residual might make a violator that moves on by
+this share of its last way."""
+
+FARTHEST = 0.25
+"""But nothing whose correlation is below ``half_lam`` by more than this share of it."""
+
+LEAST_TAKEN = 64
+"""How many points may join a working set after a scan, or as many as it has."""
 
 
 @dataclass(frozen=True)
@@ -105,27 +117,27 @@ def laplacian_codes(
     True
     """
     engine = engine or ThreadEngine()
-    codes = rows_from_csr(init_codes)
+    data = engine.share(points)
     similarity = symmetrized(init_codes) if laplacian == "codes" else neighbor_graph(neighbors)
     objective = [_objective(points, init_codes, similarity, lam, gamma)]
-    violation, gap = np.zeros(points.n), np.zeros(points.n)
+    state = _State.before_the_first_scan(points, init_codes)
     converged = False
     while not converged and len(objective) <= max_sweeps:
         # Both S_ij and S_ji join points i and j.
         weights = sparse.csr_array(gamma * (similarity + similarity.T))
         with engine.progress.stage(f"sweep {len(objective)}", points.n) as stage:
             for rows in _independent_sets(weights):
-                start = _pulled_sets(codes, rows, weights, lam)
-                solved = solve_exactly(points, start, 0, 1e-10, block_size, engine.quiet())
-                codes = _with_rows(codes, rows, solved.sets.codes)
-                violation[rows], gap[rows] = solved.violation, solved.gap
+                fair_share = -(-len(rows) // engine.n_workers)  # keeps all workers busy
+                parts = np.split(rows, range(0, len(rows), min(block_size, fair_share))[1:])
+                blocks = [state.problems(part, weights, lam) for part in parts]
+                state.update(engine.quiet().map(_solve, data, blocks, label="codes"))
                 stage.advance(len(rows))
-        result = csr_from_rows(codes, points.n)
+        result = state.result(points.n)
         objective.append(_objective(points, result, similarity, lam, gamma))
         converged = abs(objective[-1] - objective[-2]) < tol
         if laplacian == "codes":
             similarity = symmetrized(result)
-    return LaplacianCodes(result, np.array(objective), violation, gap, converged)
+    return LaplacianCodes(result, np.array(objective), *state.certificate, converged)
 
 
 def _independent_sets(weights: sparse.csr_array) -> list[IntArray]:
@@ -136,37 +148,111 @@ def _independent_sets(weights: sparse.csr_array) -> list[IntArray]:
     return np.split(order, np.cumsum(np.bincount(level))[:-1])
 
 
-def _pulled_sets(
-    codes: Codes, rows: IntArray, weights: sparse.csr_array, lam: float
-) -> WorkingSets:
-    """The problems of some points, given the codes of their neighbours."""
-    n_points = len(codes.size)
-    room = np.empty(n_points, np.int64), np.empty(n_points), np.empty(n_points)
-    columns: tuple[list[NDArray], ...] = ([], [], [])
-    ridge = np.empty(len(rows))
-    for p, i in enumerate(rows):
-        edges = slice(weights.indptr[i], weights.indptr[i + 1])
-        size = pulled_set(codes, i, weights.indices[edges], weights.data[edges], *room)
-        for column, part in zip(columns, room, strict=True):
-            column.append(part[:size].copy())
-        ridge[p] = weights.data[edges].sum()
-    sizes = np.array([len(part) for part in columns[0]])
-    held = np.arange(sizes.max()) < sizes[:, None]
-    index, value, pull = np.zeros(held.shape, np.int64), np.zeros(held.shape), np.zeros(held.shape)
-    for padded, column in zip((index, value, pull), columns, strict=True):
-        padded[held] = np.concatenate(column)
-    penalty = Penalty(np.full(len(rows), lam / 2), ridge, pull)
-    return WorkingSets(rows, Codes(index, value, sizes), penalty)
+@dataclass(frozen=True)
+class _Problems:
+    """Problems of some points, and what is known of the points outside their working sets."""
+
+    sets: WorkingSets
+    reach: Reach
+    certificate: Certificate
 
 
-def _with_rows(codes: Codes, rows: IntArray, new: Codes) -> Codes:
-    """The codes with some rows replaced, in place unless they need more room."""
-    width = new.index.shape[1]
-    if width > codes.index.shape[1]:
-        codes = resized(codes, width + width // 2)
-    codes.index[rows, :width], codes.value[rows, :width] = new.index, new.value
-    codes.size[rows] = new.size
-    return codes
+@dataclass
+class _State:
+    """All points between two visits.
+
+    The codes hold the working sets, zeros too: what a scan found close to be used stays at
+    hand, and there is no need of another as long as the residual has hardly moved.
+    """
+
+    codes: Codes
+    reach: Reach
+    certificate: Certificate
+
+    @classmethod
+    def before_the_first_scan(cls, points: Points, init_codes: sparse.csr_array) -> Self:
+        """Given codes, and nothing known of the points outside them."""
+        nothing_known = np.full(points.n, np.inf)
+        reach = Reach(np.zeros(points.x.shape), nothing_known, np.zeros(points.n))
+        certificate = Certificate(np.zeros(points.n), np.zeros(points.n))
+        return cls(rows_from_csr(init_codes), reach, certificate)
+
+    def problems(self, rows: IntArray, weights: sparse.csr_array, lam: float) -> _Problems:
+        """The problems of some points, given the codes of their neighbours."""
+        edges = weights[rows]
+        ridge = edges.sum(axis=1)
+        # What a point and its neighbours hold, at most.
+        edges.data[:] = 1.0
+        width = int((self.codes.size[rows] + edges @ self.codes.size).max())
+        sets = Codes(
+            np.zeros((len(rows), width), np.int64),
+            np.zeros((len(rows), width)),
+            np.zeros(len(rows), np.int64),
+        )
+        pull = np.zeros((len(rows), width))
+        pulled_sets(self.codes, rows, weights.indptr, weights.indices, weights.data, sets, pull)
+        penalty = Penalty(np.full(len(rows), lam / 2), ridge, pull)
+        return _Problems(
+            WorkingSets(rows, sets, penalty).with_room(0),
+            Reach(*(part[rows] for part in self.reach)),
+            Certificate(*(part[rows] for part in self.certificate)),
+        )
+
+    def update(self, solved: list[_Problems]) -> None:
+        """Take over the codes of some points, with what came to be known."""
+        for part in solved:
+            rows, codes, width = part.sets.rows, part.sets.codes, part.sets.width
+            if width > self.codes.index.shape[1]:
+                self.codes = resized(self.codes, width + width // 2)
+            self.codes.index[rows, :width] = codes.index[:, :width]
+            self.codes.value[rows, :width] = codes.value[:, :width]
+            self.codes.size[rows] = codes.size
+            known = (*self.reach, *self.certificate)
+            for all_points, some in zip(known, (*part.reach, *part.certificate), strict=True):
+                all_points[rows] = some
+
+    def result(self, n_points: int) -> sparse.csr_array:
+        """The codes alone."""
+        codes = csr_from_rows(self.codes, n_points)
+        codes.eliminate_zeros()
+        codes.sort_indices()
+        return codes
+
+
+def _solve(points: Points, block: _Problems) -> _Problems:
+    """Solve on the working sets, and scan for violators where there may be any."""
+    x = points.x
+    sets, reach = block.sets, block.reach
+    half_lam = sets.penalty.half_lam
+    resid = np.empty((len(sets), x.shape[1]))
+    ended = np.zeros(len(sets), bool)
+    active = np.arange(len(sets))
+    while len(active):
+        solve_pulled(x, active, sets.rows, sets.codes, sets.penalty, TOL, resid, block.certificate)
+        moved = np.linalg.norm(resid[active] - reach.resid[active], axis=1)
+        # A correlation with a unit vector changes by no more than the residual moves.
+        may_violate = reach.bound[active] + moved * NORM_MARGIN > half_lam[active]
+        active, moved = active[may_violate], moved[may_violate]
+        if len(active):
+            reach.radius[active] = np.minimum(AHEAD * moved, FARTHEST * half_lam[active])
+            most = np.maximum(LEAST_TAKEN, sets.codes.size)
+            sets = sets.with_room(int(most[active].max()))
+            correlations = points.correlations(resid[active])
+            renew_reach(
+                x,
+                active,
+                sets.rows,
+                resid,
+                correlations,
+                sets.codes,
+                sets.penalty,
+                points.correlation_error,
+                most,
+                reach,
+                ended,
+            )
+            active = active[~ended[active]]
+    return _Problems(sets, reach, block.certificate)
 
 
 def _objective(

@@ -1,0 +1,204 @@
+"""The problems of the Laplacian-regularised l1-graph, solved without Gram matrices.
+
+The pull of the neighbours makes the codes dense, a hundred points and more, so that a Gram
+matrix would cost more than all else; and the ridge that comes with the pull makes the problems
+well-conditioned, so that conjugate gradients need few products with the points themselves.
+"""
+
+import numpy as np
+
+from srsg.kernels.compiled import VECTORISED, ZERO, helper, kernel
+from srsg.kernels.lasso import duality_gap, to_first_zero
+from srsg.kernels.linalg import assign, dot, in_float64, start_dot
+
+MAX_ROUNDS = 5000
+
+NORM_MARGIN = 1.0 + 1e-5
+"""Unit norm holds up to the rounding of float32 points."""
+
+FIRST_REDUCTION = 0.05
+"""How far conjugate gradients go before a look at the signs."""
+
+
+@helper(fastmath=VECTORISED)
+def add_combination(points, index, weights, count, out):
+    """Add the first ``count`` points of ``index``, each times its weight, four in a pass."""
+    whole = count - count % 4
+    for a in range(0, whole, 4):
+        first, second = points[index[a]], points[index[a + 1]]
+        third, fourth = points[index[a + 2]], points[index[a + 3]]
+        w, x, y, z = weights[a], weights[a + 1], weights[a + 2], weights[a + 3]
+        for j in range(out.shape[0]):
+            out[j] += (w * first[j] + x * second[j]) + (y * third[j] + z * fourth[j])
+    for a in range(whole, count):
+        point = points[index[a]]
+        for j in range(out.shape[0]):
+            out[j] += weights[a] * point[j]
+
+
+@helper()
+def renew_residual(points, own, index, z, resid):
+    """``x - X z`` afresh, so that rounding does not add up."""
+    used = np.empty(z.shape[0], np.int64)
+    weights = np.empty(z.shape[0])
+    count = ZERO
+    for k in range(z.shape[0]):
+        if z[k] != 0.0:
+            used[count] = index[k]
+            weights[count] = -z[k]
+            count += 1
+    assign(resid, own)
+    add_combination(points, used, weights, count, resid)
+
+
+@helper()
+def gradient(points, index, penalty, p, z, resid, k):
+    """The negative gradient of the smooth part at coordinate k."""
+    return dot(points[index[k]], resid) + penalty.pull[p, k] - penalty.ridge[p] * z[k]
+
+
+@helper()
+def violations(points, index, penalty, p, z, resid, entrants):
+    """Largest violation of the optimality conditions, and how many zeros violate them.
+
+    Those are in ``entrants``.
+    """
+    half_lam = penalty.half_lam[p]
+    worst = 0.0
+    count = ZERO
+    for k in range(z.shape[0]):
+        slope = gradient(points, index, penalty, p, z, resid, k)
+        if z[k] != 0.0:
+            worst = max(worst, abs(slope - half_lam * np.sign(z[k])))
+        elif abs(slope) > half_lam:
+            worst = max(worst, abs(slope) - half_lam)
+            entrants[count] = k
+            count += 1
+    return worst, count
+
+
+@helper()
+def coordinate_sweep(points, index, penalty, p, z, resid, entrants, n_entrants):
+    """One pass of coordinate descent over the support and the entrants."""
+    half_lam = penalty.half_lam[p]
+    curvature = NORM_MARGIN + penalty.ridge[p]
+    entering = 0
+    for k in range(z.shape[0]):
+        if entering < n_entrants and entrants[entering] == k:
+            entering += 1
+        elif z[k] == 0.0:
+            continue
+        target = gradient(points, index, penalty, p, z, resid, k) + curvature * z[k]
+        new = np.sign(target) * max(0.0, abs(target) - half_lam) / curvature
+        change = new - z[k]
+        if change != 0.0:
+            z[k] = new
+            point = points[index[k]]
+            for j in range(resid.shape[0]):
+                resid[j] -= change * point[j]
+
+
+@helper()
+def conjugate_gradients(points, index, penalty, p, z, resid, tol, support, step):
+    """The way to the minimiser with the signs of z, on its support; both are set.
+
+    Ends too as soon as the way, roughly known, changes a sign. Returns the size of the support.
+    """
+    count = ZERO
+    used = np.empty(z.shape[0], np.int64)
+    left = np.empty(z.shape[0])
+    for k in range(z.shape[0]):
+        if z[k] != 0.0:
+            slope = gradient(points, index, penalty, p, z, resid, k)
+            support[count] = k
+            used[count] = index[k]
+            left[count] = slope - penalty.half_lam[p] * np.sign(z[k])
+            step[count] = 0.0
+            count += 1
+    direction = left[:count].copy()
+    combination = np.empty(resid.shape[0])
+    curved = np.empty(count)
+    power = start_dot(left, left, count)
+    rough = power * FIRST_REDUCTION**2
+    for _ in range(2 * count + 20):
+        if power <= tol * tol:
+            break
+        for j in range(combination.shape[0]):
+            combination[j] = 0.0
+        add_combination(points, used, direction, count, combination)
+        for a in range(count):
+            curved[a] = dot(points[used[a]], combination) + penalty.ridge[p] * direction[a]
+        length = power / start_dot(direction, curved, count)
+        for a in range(count):
+            step[a] += length * direction[a]
+            left[a] -= length * curved[a]
+        before, power = power, start_dot(left, left, count)
+        if before > rough >= power and changes_sign(z, support, count, step):
+            break
+        for a in range(count):
+            direction[a] = left[a] + power / before * direction[a]
+    return count
+
+
+@helper()
+def changes_sign(z, support, count, step):
+    for a in range(count):
+        if (z[support[a]] + step[a]) * z[support[a]] <= 0.0:
+            return True
+    return False
+
+
+@helper()
+def objective(penalty, p, z, resid):
+    total = dot(resid, resid) / 2
+    for k in range(z.shape[0]):
+        total += z[k] * (penalty.ridge[p] / 2 * z[k] - penalty.pull[p, k])
+        total += penalty.half_lam[p] * abs(z[k])
+    return total
+
+
+@helper()
+def take_step(points, own, index, penalty, p, z, resid, support, count, step):
+    """Take the step; coordinates that would change their sign become zero.
+
+    All at once if that lowers the objective, else the first on the straight way.
+    """
+    before = objective(penalty, p, z, resid)
+    kept_signs = not changes_sign(z, support, count, step)
+    start = in_float64(z)
+    for a in range(count):
+        k = support[a]
+        z[k] = z[k] + step[a] if (z[k] + step[a]) * z[k] > 0.0 else 0.0
+    renew_residual(points, own, index, z, resid)
+    if not kept_signs and objective(penalty, p, z, resid) >= before:
+        assign(z, start)
+        to_first_zero(z, support, count, step, 1.0)
+        renew_residual(points, own, index, z, resid)
+
+
+@kernel()
+def solve_pulled(points, chosen, rows, codes, penalty, tol, resids, certificate):
+    """Code the points of the chosen rows over their working sets, from the codes they have.
+
+    Coordinate descent lets points into the support, conjugate gradients finish on it. Both only
+    ever lower the objective. Sets the residuals, and the certificates as far as the working
+    sets go.
+    """
+    for p in chosen:
+        own = in_float64(points[rows[p]])
+        index = codes.index[p, : codes.size[p]]
+        z = codes.value[p, : codes.size[p]]
+        resid = resids[p]
+        support = np.empty(z.shape[0], np.int64)
+        step = np.empty(z.shape[0])
+        renew_residual(points, own, index, z, resid)
+        for _ in range(MAX_ROUNDS):
+            worst, count = violations(points, index, penalty, p, z, resid, support)
+            if worst <= tol:
+                break
+            if count > 0:
+                coordinate_sweep(points, index, penalty, p, z, resid, support, count)
+            count = conjugate_gradients(points, index, penalty, p, z, resid, tol / 2, support, step)
+            take_step(points, own, index, penalty, p, z, resid, support, count, step)
+        certificate.violation[p] = 2 * worst
+        certificate.gap[p] = duality_gap(own, resid, z, penalty, p, 0.0, worst)
