@@ -23,7 +23,7 @@ from srsg import (
 )
 from srsg.affinity import code_neighbors, largest_codes, local_scaling, symmetrized, unit_codes
 from srsg.metrics import clustering_accuracy, normalized_mutual_info
-from srsg.points import unit_points
+from srsg.points import Queries, unit_points
 from srsg.solvers import l1_codes, laplacian_codes, omp_codes, smallest_empty_lam
 
 
@@ -199,7 +199,8 @@ def test_the_path_to_a_code_leaves_no_trace(points):
     index = np.array([rng.choice(np.delete(rows, i), 30, replace=False) for i in rows])
     start = Codes(index, rng.standard_normal(index.shape), np.full(200, 30))
     penalty = Penalty(np.full(200, 0.05), np.zeros(200), np.zeros(index.shape))
-    solved = solve_exactly(points, WorkingSets(rows, start, penalty), 0, 1e-10, 64, ThreadEngine(2))
+    start_sets = WorkingSets(rows, start, penalty)
+    solved = solve_exactly(Queries.of(points), start_sets, 0, 1e-10, 64, ThreadEngine(2))
     np.testing.assert_array_equal(solved.sets.codes.size, np.diff(reference.indptr))
     used = np.arange(solved.sets.codes.index.shape[1]) < solved.sets.codes.size[:, None]
     np.testing.assert_array_equal(solved.sets.codes.index[used], reference.indices)

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from srsg.engine import Engine, ThreadEngine
 from srsg.kernels.correlations import nearest
-from srsg.points import BLOCK_SIZE, Points, blocks_of_rows
+from srsg.points import BLOCK_SIZE, Points, Queries, blocks_of_rows
 from srsg.types import IntArray
 
 
@@ -18,10 +18,13 @@ def nearest_neighbors(
     points: Points,
     n_neighbors: int,
     *,
+    queries: Points | None = None,
     block_size: int = BLOCK_SIZE,
     engine: Engine | None = None,
 ) -> IntArray:
     """The nearest other points by Euclidean distance, nearest first, ties by index.
+
+    With ``queries``, the nearest points of each of these instead.
 
     Examples
     --------
@@ -34,26 +37,26 @@ def nearest_neighbors(
     """
     engine = engine or ThreadEngine()
     task = partial(_scan, n_neighbors=n_neighbors)
-    blocks = blocks_of_rows(points.n, block_size)
-    found = engine.map(task, engine.share(points), blocks, label="nearest neighbours")
+    searched = Queries.of(points, queries)
+    blocks = blocks_of_rows(len(searched), block_size)
+    found = engine.map(task, engine.share(searched), blocks, label="nearest neighbours")
     return np.concatenate(found)
 
 
-def _scan(points: Points, rows: IntArray, *, n_neighbors: int) -> IntArray:
-    correlations = points.correlations(points.x[rows])
-    return neighbors_from_correlations(points, rows, correlations, n_neighbors)
+def _scan(queries: Queries, rows: IntArray, *, n_neighbors: int) -> IntArray:
+    block = queries[rows]
+    correlations = queries.points.correlations(block.x)
+    return neighbors_from_correlations(block, correlations, n_neighbors)
 
 
 def neighbors_from_correlations(
-    points: Points,
-    rows: IntArray,
-    correlations: NDArray[np.float32],
-    n_neighbors: int,
+    block: Queries, correlations: NDArray[np.float32], n_neighbors: int
 ) -> IntArray:
-    """The same for some rows whose correlations with all points are known."""
-    found = np.empty((len(rows), n_neighbors), np.int64)
+    """The same for some queries whose correlations with all points are known."""
+    points = block.points
+    found = np.empty((len(block), n_neighbors), np.int64)
     if n_neighbors:
-        nearest(points.x, rows, correlations, points.correlation_error, found)
+        nearest(points.x, block.x, block.own, correlations, points.correlation_error, found)
     return found
 
 

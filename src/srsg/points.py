@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,6 +47,39 @@ class Points:
     def correlations(self, vectors: NDArray[np.floating]) -> NDArray[np.float32]:
         """Inner products of the vectors with every point: one matrix product."""
         return vectors.astype(np.float32) @ self.x32.T
+
+
+@dataclass(frozen=True)
+class Queries:
+    """What is coded, and the points it is coded over.
+
+    Attributes
+    ----------
+    points : Points
+        The points that codes may use.
+    x : ndarray of shape (n_queries, n_features)
+        What is coded, one unit vector a row.
+    own : ndarray of shape (n_queries,)
+        The one point that a query may not use, itself; -1 for a new point, which may use all.
+    """
+
+    points: Points
+    x: NDArray[np.floating]
+    own: IntArray
+
+    @classmethod
+    def of(cls, points: Points, new: Points | None = None) -> Self:
+        """New points over all points or, without any, the points each over all others."""
+        if new is None:
+            return cls(points, points.x, np.arange(points.n))
+        x = np.ascontiguousarray(new.x, dtype=points.x.dtype)
+        return cls(points, x, np.full(new.n, -1))
+
+    def __len__(self) -> int:
+        return len(self.x)
+
+    def __getitem__(self, rows: IntArray) -> Self:
+        return replace(self, x=self.x[rows], own=self.own[rows])
 
 
 def unit_points(X: Matrix) -> Points:

@@ -10,9 +10,9 @@ Codes = namedtuple("Codes", "index value size")
 
 
 @helper()
-def residual(points, i, codes, p, out):
-    """``x_i - sum_t z_t x_t`` for the code in row p, in float64."""
-    assign(out, points[i])
+def residual(points, target, codes, p, out):
+    """``target - sum_t z_t x_t`` for the code in row p, in float64."""
+    assign(out, target)
     for k in range(codes.size[p]):
         z = codes.value[p, k]
         if z != 0.0:
@@ -22,10 +22,10 @@ def residual(points, i, codes, p, out):
 
 
 @kernel()
-def residuals(points, rows, codes, out):
-    """The residuals of all codes; row p of the codes belongs to point ``rows[p]``."""
-    for p in range(rows.shape[0]):
-        residual(points, rows[p], codes, p, out[p])
+def residuals(points, targets, codes, out):
+    """The residuals of all codes; row p of the codes is that of ``targets[p]``."""
+    for p in range(targets.shape[0]):
+        residual(points, targets[p], codes, p, out[p])
 
 
 @helper()

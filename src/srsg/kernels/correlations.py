@@ -41,27 +41,30 @@ def insert_sorted(keys, ids, count, key, index):
 
 
 @kernel()
-def nearest(points, rows, correlations, error, neighbors):
-    """The nearest points of each unit-norm point, nearest first, ties by index."""
+def nearest(points, targets, own, correlations, error, neighbors):
+    """The nearest points of each unit-norm target but ``own[p]``, nearest first, ties by index.
+
+    Here and below ``own`` is the index of each target among the points, or -1 for one that is
+    none of them.
+    """
     n_points = points.shape[0]
     n_neighbors = neighbors.shape[1]
     keys = np.empty(n_neighbors)
     ids = np.empty(n_neighbors, np.int64)
-    for p in range(rows.shape[0]):
-        own = rows[p]
+    for p in range(targets.shape[0]):
         row = correlations[p]
         count = ZERO
         worst = -np.inf
         for t in range(n_points):
-            if row[t] > worst and t != own:
+            if row[t] > worst and t != own[p]:
                 count = insert_sorted(keys, ids, count, -np.float64(row[t]), t)
                 if count == n_neighbors:
                     worst = -keys[count - 1]
         cut = worst - 2 * error
         count = ZERO
         for t in range(n_points):
-            if row[t] >= cut and t != own:
-                distance = squared_distance(points[own], points[t])
+            if row[t] >= cut and t != own[p]:
+                distance = squared_distance(targets[p], points[t])
                 count = insert_sorted(keys, ids, count, distance, t)
         assign(neighbors[p], ids)
 
@@ -75,7 +78,7 @@ def contains(index, size, t):
 
 
 @kernel()
-def add_violators(points, rows, resid, correlations, codes, half_lam, scan, outside):
+def add_violators(points, own, resid, correlations, codes, half_lam, scan, outside):
     """Take into each working set its worst violators, worst first.
 
     ``outside[p]`` becomes the largest correlation, in absolute value, of the residual with a
@@ -83,7 +86,7 @@ def add_violators(points, rows, resid, correlations, codes, half_lam, scan, outs
     """
     keys = np.empty(scan.most_taken)
     ids = np.empty(scan.most_taken, np.int64)
-    for p in range(rows.shape[0]):
+    for p in range(own.shape[0]):
         row = correlations[p]
         slack = scan.error * np.sqrt(dot(resid[p], resid[p]))
         bound = half_lam[p] + scan.tol
@@ -92,7 +95,7 @@ def add_violators(points, rows, resid, correlations, codes, half_lam, scan, outs
         largest = 0.0
         for t in range(points.shape[0]):
             strength = np.float64(abs(row[t]))
-            if strength <= cut or t == rows[p] or contains(codes.index[p], codes.size[p], t):
+            if strength <= cut or t == own[p] or contains(codes.index[p], codes.size[p], t):
                 continue
             if strength <= bound + slack:
                 strength = abs(dot(points[t], resid[p]))
@@ -108,13 +111,14 @@ def add_violators(points, rows, resid, correlations, codes, half_lam, scan, outs
 
 
 @kernel()
-def strongest(points, rows, resid, correlations, codes, error, index, strength):
+def strongest(points, own, resid, correlations, codes, error, index, strength):
     """The point most correlated with each residual, those in the codes aside; ties by index."""
-    for p in range(rows.shape[0]):
+    for p in range(own.shape[0]):
         row = correlations[p]
         for taken in codes.index[p, : codes.size[p]]:
             row[taken] = 0.0
-        row[rows[p]] = 0.0
+        if own[p] >= 0:
+            row[own[p]] = 0.0
         most = 0.0
         for t in range(points.shape[0]):
             most = max(most, np.float64(abs(row[t])))

@@ -192,13 +192,13 @@ def solve_lasso(gram, b, half_lam, z):
 
 
 @kernel()
-def solve_working_sets(points, rows, codes, penalty):
-    """Code each point over its working set, from the code it has."""
-    for p in range(rows.shape[0]):
+def solve_working_sets(points, targets, codes, penalty):
+    """Code each target over its working set, from the code it has."""
+    for p in range(targets.shape[0]):
         size = codes.size[p]
         atoms = gather(points, codes.index[p], size)
         b = np.empty(size)
-        gram = small_problem(atoms, in_float64(points[rows[p]]), penalty, p, b)
+        gram = small_problem(atoms, in_float64(targets[p]), penalty, p, b)
         solve_lasso(gram, b, penalty.half_lam[p], codes.value[p, :size])
 
 
@@ -214,7 +214,7 @@ def small_problem(atoms, own, penalty, p, b):
 
 
 @kernel()
-def close_codes(points, rows, codes, penalty, outside, certificate):
+def close_codes(points, targets, codes, penalty, outside, certificate):
     """Final codes on their sorted supports, with their certificates.
 
     A direct solve on the sorted support makes a code depend on its support alone, not on the
@@ -223,9 +223,9 @@ def close_codes(points, rows, codes, penalty, outside, certificate):
     sets.
     """
     resid = np.empty(points.shape[1])
-    for p in range(rows.shape[0]):
+    for p in range(targets.shape[0]):
         half_lam = penalty.half_lam[p]
-        residual(points, rows[p], codes, p, resid)
+        residual(points, targets[p], codes, p, resid)
         largest = outside[p]
         unused_pull = 0.0
         for k in range(codes.size[p]):
@@ -236,12 +236,12 @@ def close_codes(points, rows, codes, penalty, outside, certificate):
         keep_sorted_support(codes, penalty.pull, p)
 
         size = codes.size[p]
-        own = in_float64(points[rows[p]])
+        own = in_float64(targets[p])
         atoms = gather(points, codes.index[p], size)
         b = np.empty(size)
         z = codes.value[p, :size]
         close(small_problem(atoms, own, penalty, p, b), b, half_lam, z)
-        residual(points, rows[p], codes, p, resid)
+        residual(points, targets[p], codes, p, resid)
         worst = max(0.0, largest - half_lam)
         for k in range(size):
             gradient = dot(atoms[k], resid) + penalty.pull[p, k] - penalty.ridge[p] * z[k]

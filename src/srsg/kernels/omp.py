@@ -16,12 +16,12 @@ from srsg.kernels.linalg import (
 
 
 @kernel()
-def add_and_refit(points, rows, codes, chosen, ended):
-    """Add each row's chosen point to its code and fit the coefficients by least squares.
+def add_and_refit(points, targets, codes, chosen, ended):
+    """Add to each target's code the point chosen and fit the coefficients by least squares.
 
     A point that depends on those before it cannot lower the residual: that row has ended.
     """
-    for p in range(rows.shape[0]):
+    for p in range(targets.shape[0]):
         if ended[p]:
             continue
         size = codes.size[p] + 1
@@ -33,7 +33,7 @@ def add_and_refit(points, rows, codes, chosen, ended):
             ended[p] = True
             continue
         fitted = np.empty(size)
-        multiply(atoms, in_float64(points[rows[p]]), fitted)
+        multiply(atoms, in_float64(targets[p]), fitted)
         forward_solve(factor, size, fitted)
         backward_solve(factor, size, fitted)
         assign(codes.value[p, :size], fitted)

@@ -25,11 +25,11 @@ STEPS_PER_NEIGHBOR = 50
 
 
 @helper()
-def lifted_direction(points, i, j, distance, out):
-    """The unit vector from point i to point j, and a one."""
+def lifted_direction(start, end, distance, out):
+    """The unit vector from one point to another, and a one."""
     last = out.shape[0] - 1
     for k in range(last):
-        out[k] = (points[j, k] - points[i, k]) / distance
+        out[k] = (end[k] - start[k]) / distance
     out[last] = 1.0
 
 
@@ -217,8 +217,8 @@ def duality_gap(directions, penalty, c):
 
 
 @kernel()
-def code_points(points, rows, neighbors, lam, codes, distances, gap):
-    """Code each of the points ``rows`` over its neighbours; no two points may coincide.
+def code_points(points, targets, neighbors, lam, codes, distances, gap):
+    """Code each target over its neighbours among the points, none of which it may coincide with.
 
     ``codes`` become the coefficients in the order of the neighbours, ``distances`` the
     distances to them, ``gap`` the duality gaps.
@@ -226,12 +226,12 @@ def code_points(points, rows, neighbors, lam, codes, distances, gap):
     size = neighbors.shape[1]
     directions = np.empty((size, points.shape[1] + 1))
     penalty = np.empty(size)
-    for p in range(rows.shape[0]):
-        i = rows[p]
+    for p in range(targets.shape[0]):
         total = 0.0
         for k in range(size):
-            distances[p, k] = np.sqrt(squared_distance(points[i], points[neighbors[p, k]]))
-            lifted_direction(points, i, neighbors[p, k], distances[p, k], directions[k])
+            neighbor = points[neighbors[p, k]]
+            distances[p, k] = np.sqrt(squared_distance(targets[p], neighbor))
+            lifted_direction(targets[p], neighbor, distances[p, k], directions[k])
             total += distances[p, k]
         for k in range(size):
             penalty[k] = lam * distances[p, k] / total

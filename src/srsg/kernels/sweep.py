@@ -26,21 +26,29 @@ Outcome = namedtuple("Outcome", "fit iterations changed cut let_in")
 """Of every point: ``||x - X z||^2``, FPGD-SP iterations, whether its support changed, whether
 its step was cut to the stable bound, and how many coordinates the check let in."""
 
+NO_POINT = np.int64(-1)
+
 # Unit norm holds up to the rounding of float32 points.
 NORM_MARGIN = 1.0 + 1e-5
 
 
+Task = namedtuple("Task", "target own row votes")
+"""One problem (7): the point that is coded; its index among the points, or -1 if it is none of
+them; the row of its code; the votes of its neighbours."""
+
+
 @helper()
-def active_coordinates(codes, i, votes):
+def active_coordinates(codes, task):
     """Where Algorithm 1 starts, sorted: the support of z^(0), and where ``c_t <= 0``."""
-    size = codes.size[i]
-    support = codes.index[i, :size]
+    votes = task.votes
+    size = codes.size[task.row]
+    support = codes.index[task.row, :size]
     active = np.empty(size + votes.index.shape[0], np.int64)
     for k in range(size):
         active[k] = support[k]
     for k in range(votes.index.shape[0]):
         t = votes.index[k]
-        if 2 * votes.count[k] >= votes.voters and t != i and position(support, t) < 0:
+        if 2 * votes.count[k] >= votes.voters and t != task.own and position(support, t) < 0:
             active[size] = t
             size += 1
     insertion_sort(active[:size])
@@ -48,7 +56,7 @@ def active_coordinates(codes, i, votes):
 
 
 @helper()
-def with_entrants(points, i, codes, active, votes, settings, run):
+def with_entrants(points, codes, task, active, settings, run):
     """The active coordinates and those that full-length Algorithm 1 might let in.
 
     The gradient of coordinate t at ``m^(k)`` is ``2 |x_t' r|`` with r the residual there: at
@@ -56,18 +64,18 @@ def with_entrants(points, i, codes, active, votes, settings, run):
     value at the start plus twice the way travelled from there.
     """
     bound = np.sqrt(2 * settings.gamma / settings.step)
-    weakest = smallest_positive_coefficient(votes)
+    weakest = smallest_positive_coefficient(task.votes)
     if 2 * run.residual_norm * NORM_MARGIN <= bound * np.sqrt(weakest):
         return active
     resid = np.empty(points.shape[1])
-    residual(points, i, codes, i, resid)
+    residual(points, task.target, codes, task.row, resid)
     more = np.empty(points.shape[0], np.int64)
     size = 0
     for t in range(points.shape[0]):
         joins = position(active, t) >= 0
-        if not joins and t != i:
+        if not joins and t != task.own:
             gradient = 2 * abs(dot(points[t], resid)) + 2 * run.radius * NORM_MARGIN
-            joins = gradient > bound * np.sqrt(coefficient(votes, t))
+            joins = gradient > bound * np.sqrt(coefficient(task.votes, t))
         if joins:
             more[size] = t
             size += 1
@@ -75,14 +83,15 @@ def with_entrants(points, i, codes, active, votes, settings, run):
 
 
 @helper()
-def run_on(points, i, codes, active, votes, settings):
-    """Algorithm 1 for point i on the active coordinates, from its present code.
+def run_on(points, codes, task, active, settings):
+    """Algorithm 1 for one point on the active coordinates, from its present code.
 
     A step beyond the stable bound of the coordinates that it moves is cut to that bound and the
     run begins again. Returns the code, what the run did, and the settings it ended with.
     """
     size = active.shape[0]
-    own = in_float64(points[i])
+    own = in_float64(task.target)
+    row = task.row
     atoms = gather(points, active, size)
     gram = gram_matrix(atoms)
     b = np.empty(size)
@@ -90,19 +99,33 @@ def run_on(points, i, codes, active, votes, settings):
     c = np.empty(size)
     moves = np.empty(size, np.bool_)
     for k in range(size):
-        c[k] = coefficient(votes, active[k])
-        moves[k] = c[k] <= 0 or position(codes.index[i, : codes.size[i]], active[k]) >= 0
+        c[k] = coefficient(task.votes, active[k])
+        moves[k] = c[k] <= 0 or position(codes.index[row, : codes.size[row]], active[k]) >= 0
     step = stable_step(gram, moves, settings.step)
     while True:
         z = np.zeros(size)
-        for k in range(codes.size[i]):
-            z[position(active, codes.index[i, k])] = codes.value[i, k]
+        for k in range(codes.size[row]):
+            z[position(active, codes.index[row, k])] = codes.value[row, k]
         own_settings = Settings(settings.gamma, step, settings.max_iter, settings.tol)
         run = fpgd_sp_run(gram, b, dot(own, own), c, z, moves, own_settings, no_trace())
         safe = stable_step(gram, moves, step)
         if safe >= step:
             return z, run, own_settings
         step = safe
+
+
+@helper()
+def solve(points, codes, task, settings):
+    """Algorithm 1 at full length: the coordinates that took part, their code, how many of them
+    the check let in, what the last run did and the settings it ended with."""
+    active = active_coordinates(codes, task)
+    started = active.shape[0]
+    size = -1  # so that an empty active set has its run too
+    while size < active.shape[0]:
+        size = active.shape[0]
+        z, run, used = run_on(points, codes, task, active, settings)
+        active = with_entrants(points, codes, task, active, used, run)
+    return active, z, size - started, run, used
 
 
 @helper()
@@ -129,19 +152,29 @@ def sweep_points(points, neighbors, order, codes, settings, outcome):
     """
     for done in range(order.shape[0]):
         i = order[done]
-        votes = count_votes(codes, neighbors[i])
-        active = active_coordinates(codes, i, votes)
-        size = -1  # so that an empty active set has its run too
-        started = active.shape[0]
-        while size < active.shape[0]:
-            size = active.shape[0]
-            z, run, used = run_on(points, i, codes, active, votes, settings)
-            active = with_entrants(points, i, codes, active, votes, used, run)
-        if size > codes.index.shape[1]:
+        task = Task(points[i], i, i, count_votes(codes, neighbors[i]))
+        active, z, let_in, run, used = solve(points, codes, task, settings)
+        if active.shape[0] > codes.index.shape[1]:
             return done
         outcome.fit[i] = run.fit
         outcome.iterations[i] = run.iterations
         outcome.changed[i] = store(codes, i, active, z)
         outcome.cut[i] = used.step < settings.step
-        outcome.let_in[i] = size - started
+        outcome.let_in[i] = let_in
     return order.shape[0]
+
+
+@kernel()
+def solve_targets(points, fitted, targets, neighbors, codes, settings):
+    """Solve problem (7) for points that are new, from their codes and with the fitted codes of
+    their neighbours, which stay as they are.
+
+    Returns how many were done, as :func:`sweep_points` does.
+    """
+    for p in range(targets.shape[0]):
+        task = Task(targets[p], NO_POINT, p, count_votes(fitted, neighbors[p]))
+        active, z, _, _, _ = solve(points, codes, task, settings)
+        if active.shape[0] > codes.index.shape[1]:
+            return p
+        store(codes, p, active, z)
+    return targets.shape[0]

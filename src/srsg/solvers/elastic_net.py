@@ -7,7 +7,7 @@ import numpy as np
 from srsg.engine import Engine, ThreadEngine
 from srsg.kernels.codes import Codes
 from srsg.kernels.correlations import strongest
-from srsg.points import BLOCK_SIZE, Points, blocks_of_rows
+from srsg.points import BLOCK_SIZE, Points, Queries, blocks_of_rows
 from srsg.types import FloatArray, IntArray
 
 
@@ -15,12 +15,14 @@ def smallest_empty_lam(
     points: Points,
     l1_ratio: float = 1.0,
     *,
+    queries: Points | None = None,
     block_size: int = BLOCK_SIZE,
     engine: Engine | None = None,
 ) -> FloatArray:
     """For every point the smallest lam at which its code is empty.
 
-    At ``lam * l1_ratio = 2 max_j |x_j' x_i|`` no other point is worth its price.
+    At ``lam * l1_ratio = 2 max_j |x_j' x_i|`` no other point is worth its price. With
+    ``queries``, the same for each of these, to which all points are others.
 
     Examples
     --------
@@ -30,21 +32,23 @@ def smallest_empty_lam(
     array([1.2, 1.6, 1.6])
     """
     engine = engine or ThreadEngine()
-    blocks = blocks_of_rows(points.n, block_size)
-    found = engine.map(_largest, engine.share(points), blocks, label="largest correlations")
+    coded = Queries.of(points, queries)
+    blocks = blocks_of_rows(len(coded), block_size)
+    found = engine.map(_largest, engine.share(coded), blocks, label="largest correlations")
     return 2 * np.concatenate(found) / l1_ratio
 
 
-def _largest(points: Points, rows: IntArray) -> FloatArray:
-    own = points.x[rows].astype(np.float64)
+def _largest(queries: Queries, rows: IntArray) -> FloatArray:
+    points, block = queries.points, queries[rows]
+    targets = block.x.astype(np.float64)
     empty = np.zeros((len(rows), 0), np.int64)
     nothing = Codes(empty, empty.astype(float), np.zeros(len(rows), np.int64))
     index, strength = np.empty(len(rows), np.int64), np.empty(len(rows))
     strongest(
         points.x,
-        rows,
-        own,
-        points.correlations(own),
+        block.own,
+        targets,
+        points.correlations(targets),
         nothing,
         points.correlation_error,
         index,

@@ -20,7 +20,7 @@ from srsg.kernels.codes import residuals
 from srsg.kernels.correlations import Scan, add_violators
 from srsg.kernels.lasso import Certificate, close_codes, solve_working_sets
 from srsg.neighbors import neighbors_from_correlations
-from srsg.points import BLOCK_SIZE, Points
+from srsg.points import BLOCK_SIZE, Points, Queries
 from srsg.solvers.working_sets import WorkingSets
 from srsg.types import FloatArray, IntArray
 
@@ -31,12 +31,12 @@ a larger number would make the Gram matrices dearer than the scans it saves."""
 
 @dataclass(frozen=True)
 class L1Codes:
-    """Codes of all points, their certificates and the nearest neighbours.
+    """Codes of all points or of all queries, their certificates and the nearest neighbours.
 
     Attributes
     ----------
-    codes : csr_array of shape (n, n)
-        Row i is the code of point i; its diagonal is zero.
+    codes : csr_array of shape (n, n) or (n_queries, n)
+        Row i is the code of point i, zero at i, or that of query i.
     kkt_violation, dual_gap : ndarray of shape (n,)
         Largest violation of the optimality conditions, and the duality gap.
     neighbors : ndarray of shape (n, n_neighbors)
@@ -57,6 +57,7 @@ def l1_codes(
     lam: float | FloatArray,
     *,
     ridge: float | FloatArray = 0.0,
+    queries: Points | None = None,
     n_neighbors: int = 0,
     tol: float = 1e-10,
     block_size: int = BLOCK_SIZE,
@@ -64,14 +65,18 @@ def l1_codes(
 ) -> L1Codes:
     """Code every point over the others: ``min ||x_i - X z||^2 + lam |z|_1``, ``z_i = 0``.
 
+    New points, the queries, are coded over all points instead.
+
     Parameters
     ----------
     points : Points
         Unit-norm points.
     lam : float or ndarray of shape (n,)
-        The paper's ``lambda_l1``, for all points or each its own.
+        The paper's ``lambda_l1``, for all that is coded or each its own.
     ridge : float or ndarray of shape (n,)
         Adds ``ridge |z|^2`` to the objective: the elastic net.
+    queries : Points, optional
+        What is coded over the points; by default the points themselves, each over all others.
     n_neighbors : int
         How many nearest neighbours to report along the way.
     tol : float
@@ -95,10 +100,11 @@ def l1_codes(
     >>> bool(result.kkt_violation.max() < 1e-9)
     True
     """
-    half_lam = np.broadcast_to(np.asarray(lam, dtype=np.float64) / 2, points.n).copy()
-    ridges = np.broadcast_to(np.asarray(ridge, dtype=np.float64), points.n).copy()
+    coded = Queries.of(points, queries)
+    half_lam = np.broadcast_to(np.asarray(lam, dtype=np.float64) / 2, len(coded)).copy()
+    ridges = np.broadcast_to(np.asarray(ridge, dtype=np.float64), len(coded)).copy()
     start = WorkingSets.empty(half_lam, ridges)
-    solved = solve_exactly(points, start, n_neighbors, tol, block_size, engine or ThreadEngine())
+    solved = solve_exactly(coded, start, n_neighbors, tol, block_size, engine or ThreadEngine())
     return L1Codes(
         codes=csr_from_rows(solved.sets.codes, points.n),
         kkt_violation=solved.violation,
@@ -120,7 +126,7 @@ class Solved:
 
 
 def solve_exactly(
-    points: Points,
+    queries: Queries,
     active: WorkingSets,
     n_neighbors: int,
     tol: float,
@@ -128,7 +134,7 @@ def solve_exactly(
     engine: Engine,
 ) -> Solved:
     """Let violators into the working sets until there are none."""
-    data = engine.share(points)
+    data = engine.share(queries)
     done: list[WorkingSets] = []
     certificates: list[Certificate] = []
     n_scans = 0
@@ -165,24 +171,25 @@ class _Scanned:
     neighbors: IntArray
 
 
-def _scan(points: Points, block: WorkingSets, *, tol: float, n_neighbors: int) -> _Scanned:
+def _scan(queries: Queries, block: WorkingSets, *, tol: float, n_neighbors: int) -> _Scanned:
     """Solve on the working sets and look for violators; codes without any are closed."""
+    coded, points = queries[block.rows], queries.points
     x = points.x
     most_taken = max(LEAST_TAKEN, block.width // 2)
     grown = block.with_room(most_taken)
-    solve_working_sets(x, grown.rows, grown.codes, grown.penalty)
+    solve_working_sets(x, coded.x, grown.codes, grown.penalty)
     resid = np.empty((len(block), x.shape[1]))
-    residuals(x, grown.rows, grown.codes, resid)
+    residuals(x, coded.x, grown.codes, resid)
     correlations = points.correlations(resid)
     # Working sets are empty at first, and the residuals the points themselves.
-    neighbors = neighbors_from_correlations(points, block.rows, correlations, n_neighbors)
+    neighbors = neighbors_from_correlations(coded, correlations, n_neighbors)
 
     outside = np.empty(len(block))
     scan = Scan(tol / 2, points.correlation_error, most_taken)
     half_lam = grown.penalty.half_lam
-    add_violators(x, grown.rows, resid, correlations, grown.codes, half_lam, scan, outside)
+    add_violators(x, coded.own, resid, correlations, grown.codes, half_lam, scan, outside)
     ended = grown.codes.size == block.codes.size
     done = grown[ended]
     certificate = Certificate(np.empty(len(done)), np.empty(len(done)))
-    close_codes(x, done.rows, done.codes, done.penalty, outside[ended], certificate)
+    close_codes(x, coded.x[ended], done.codes, done.penalty, outside[ended], certificate)
     return _Scanned(grown[~ended], done, certificate, neighbors)

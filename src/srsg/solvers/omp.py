@@ -14,7 +14,7 @@ from srsg.kernels.codes import Codes, residuals
 from srsg.kernels.correlations import strongest
 from srsg.kernels.omp import add_and_refit
 from srsg.neighbors import neighbors_from_correlations
-from srsg.points import BLOCK_SIZE, Points, blocks_of_rows
+from srsg.points import BLOCK_SIZE, Points, Queries, blocks_of_rows
 from srsg.types import IntArray
 
 
@@ -31,6 +31,7 @@ def omp_codes(
     n_nonzero: int,
     *,
     tol: float = 1e-6,
+    queries: Points | None = None,
     n_neighbors: int = 0,
     block_size: int = BLOCK_SIZE,
     engine: Engine | None = None,
@@ -48,6 +49,8 @@ def omp_codes(
         Most points in a code.
     tol : float
         A code is done when the squared norm of its residual is at most this.
+    queries : Points, optional
+        What is coded over the points; by default the points themselves, each over all others.
     n_neighbors : int
         How many nearest neighbours to report along the way.
     block_size : int
@@ -69,8 +72,9 @@ def omp_codes(
     """
     engine = engine or ThreadEngine()
     task = partial(_pursue, n_nonzero=n_nonzero, tol=tol, n_neighbors=n_neighbors)
-    blocks = blocks_of_rows(points.n, block_size)
-    found = engine.map(task, engine.share(points), blocks, label="orthogonal matching pursuit")
+    coded = Queries.of(points, queries)
+    blocks = blocks_of_rows(len(coded), block_size)
+    found = engine.map(task, engine.share(coded), blocks, label="orthogonal matching pursuit")
     codes, neighbors = zip(*found, strict=True)
     stacked = sparse.csr_array(sparse.vstack(codes))
     stacked.sort_indices()
@@ -78,8 +82,9 @@ def omp_codes(
 
 
 def _pursue(
-    points: Points, rows: IntArray, *, n_nonzero: int, tol: float, n_neighbors: int
+    queries: Queries, rows: IntArray, *, n_nonzero: int, tol: float, n_neighbors: int
 ) -> tuple[sparse.csr_array, IntArray]:
+    points, block = queries.points, queries[rows]
     size = np.zeros(len(rows), np.int64)
     index = np.zeros((len(rows), n_nonzero), np.int64)
     codes = Codes(index, np.zeros(index.shape), size)
@@ -87,15 +92,14 @@ def _pursue(
     chosen, strength = np.empty(len(rows), np.int64), np.empty(len(rows))
     ended = np.zeros(len(rows), dtype=bool)
     for step in range(n_nonzero):
-        residuals(points.x, rows, codes, resid)
+        residuals(points.x, block.x, codes, resid)
         correlations = points.correlations(resid)
         if step == 0:
-            neighbors = neighbors_from_correlations(points, rows, correlations, n_neighbors)
-        strongest(
-            points.x, rows, resid, correlations, codes, points.correlation_error, chosen, strength
-        )
+            neighbors = neighbors_from_correlations(block, correlations, n_neighbors)
+        error = points.correlation_error
+        strongest(points.x, block.own, resid, correlations, codes, error, chosen, strength)
         ended |= (np.einsum("ij,ij->i", resid, resid) <= tol) | (strength <= 0)
         if ended.all():
             break
-        add_and_refit(points.x, rows, codes, chosen, ended)
+        add_and_refit(points.x, block.x, codes, chosen, ended)
     return csr_from_rows(codes, points.n), neighbors

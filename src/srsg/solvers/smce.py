@@ -140,24 +140,29 @@ class _Searchable:
     """
 
     x: FloatArray
+    mean: FloatArray
     centered: FloatArray
     half_power: FloatArray
-    error: float
 
     @classmethod
     def of(cls, x: FloatArray) -> _Searchable:
-        centered = x - x.mean(axis=0)
-        half_power = (centered**2).sum(axis=1) / 2
-        # Sums over the features, each product at most the largest power.
-        error = np.finfo(float).eps * 2 * (x.shape[1] + 8) * half_power.max()
-        return cls(x, centered, half_power, float(error))
+        mean = x.mean(axis=0)
+        centered = x - mean
+        return cls(x, mean, centered, (centered**2).sum(axis=1) / 2)
 
-    def nearest(self, rows: IntArray, n_neighbors: int) -> IntArray:
-        """Nearest first, ties by index: float64 distances decide what the product leaves open."""
-        nearness = self.centered[rows] @ self.centered.T - self.half_power
-        found = np.empty((len(rows), n_neighbors), np.int64)
+    def nearest(self, targets: FloatArray, own: IntArray, n_neighbors: int) -> IntArray:
+        """Nearest first, ties by index: float64 distances decide what the product leaves open.
+
+        ``own`` is the index of each target among the points, or -1.
+        """
+        centered = targets - self.mean
+        nearness = centered @ self.centered.T - self.half_power
+        power = max(self.half_power.max(), (centered**2).sum(axis=1).max() / 2)
+        # Sums over the features, each product at most the largest power.
+        error = float(np.finfo(float).eps * 2 * (self.x.shape[1] + 8) * power)
+        found = np.empty((len(targets), n_neighbors), np.int64)
         if n_neighbors:
-            nearest(self.x, rows, nearness, self.error, found)
+            nearest(self.x, targets, own, nearness, error, found)
         return found
 
 
@@ -172,11 +177,12 @@ class _Coded:
 
 
 def _code(points: _Searchable, rows: IntArray, *, lam: float, n_neighbors: int) -> _Coded:
-    neighbors = points.nearest(rows, n_neighbors)
+    targets = points.x[rows]
+    neighbors = points.nearest(targets, rows, n_neighbors)
     codes, distances = np.empty(neighbors.shape), np.empty(neighbors.shape)
     gap = np.zeros(len(rows))
     if n_neighbors:
-        code_points(points.x, rows, neighbors, lam, codes, distances, gap)
+        code_points(points.x, targets, neighbors, lam, codes, distances, gap)
     return _Coded(neighbors, codes, distances, gap)
 
 

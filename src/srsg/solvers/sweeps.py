@@ -154,7 +154,7 @@ def _fits(points: Points, codes: Codes) -> FloatArray:
     for start in range(0, points.n, POINTS_A_CALL):
         rows = np.arange(start, min(start + POINTS_A_CALL, points.n))
         resid = np.empty((len(rows), points.x.shape[1]))
-        residuals(points.x, rows, Codes(*(part[rows] for part in codes)), resid)
+        residuals(points.x, points.x[rows], Codes(*(part[rows] for part in codes)), resid)
         fits[rows] = np.einsum("ij,ij->i", resid, resid)
     return fits
 

@@ -17,7 +17,7 @@ from srsg.types import FloatArray, IntArray
 
 @dataclass(frozen=True)
 class WorkingSets:
-    """Point ``rows[p]`` is coded over the points in row p of ``codes``, in order of joining."""
+    """Query ``rows[p]`` is coded over the points in row p of ``codes``, in order of joining."""
 
     rows: IntArray
     codes: Codes
@@ -25,7 +25,7 @@ class WorkingSets:
 
     @classmethod
     def empty(cls, half_lam: FloatArray, ridge: FloatArray) -> Self:
-        """For all points, with nothing in the working sets."""
+        """For all queries, with nothing in the working sets."""
         n_points = len(half_lam)
         index = np.empty((n_points, 0), np.int64)
         codes = Codes(index, index.astype(float), index.sum(axis=1))
