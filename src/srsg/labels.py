@@ -15,8 +15,19 @@ from threadpoolctl import threadpool_limits
 from srsg.affinity import bridged, evened
 from srsg.embedding import Embedding, connected_components, spectral_embedding
 from srsg.engine import serial_linear_algebra
+from srsg.n_clusters import estimate_n_clusters
 from srsg.neighbors import neighbor_graph
-from srsg.types import AssignLabels, Bridge, Cut, FloatArray, Graph, IntArray, Matrix, RandomState
+from srsg.types import (
+    AssignLabels,
+    Bridge,
+    Cut,
+    FloatArray,
+    Graph,
+    IntArray,
+    Matrix,
+    NClusters,
+    RandomState,
+)
 
 AUTO_BRIDGE = 0.01
 """Weight of the bridges that ``bridge="auto"`` builds."""
@@ -25,7 +36,7 @@ AUTO_BRIDGE = 0.01
 @overload
 def cluster_graph(
     affinity: Matrix,
-    n_clusters: int,
+    n_clusters: NClusters,
     *,
     neighbors: IntArray | None = ...,
     bridge: Bridge = ...,
@@ -40,7 +51,7 @@ def cluster_graph(
 @overload
 def cluster_graph(
     affinity: Matrix,
-    n_clusters: int,
+    n_clusters: NClusters,
     *,
     neighbors: IntArray | None = ...,
     bridge: Bridge = ...,
@@ -54,7 +65,7 @@ def cluster_graph(
 
 def cluster_graph(
     affinity: Matrix,
-    n_clusters: int,
+    n_clusters: NClusters,
     *,
     neighbors: IntArray | None = None,
     bridge: Bridge = "auto",
@@ -70,8 +81,9 @@ def cluster_graph(
     ----------
     affinity : array or sparse matrix of shape (n, n)
         Symmetric, non-negative weights: ``affinity_matrix_`` of any estimator here.
-    n_clusters : int
-        Number of clusters.
+    n_clusters : int or "auto"
+        Number of clusters; "auto" takes it from the graph's components and eigengaps, see
+        :func:`srsg.n_clusters.estimate_n_clusters`.
     neighbors : ndarray of shape (n, n_neighbors), optional
         Nearest neighbours of every vertex, ``neighbors_`` of any estimator here: weak edges to
         them bridge the connected components of the graph.
@@ -108,6 +120,8 @@ def cluster_graph(
     True
     """
     graph = check_affinity(affinity)
+    if n_clusters == "auto":
+        n_clusters = estimate_n_clusters(graph).n_clusters
     check_cluster_count(n_clusters, graph.shape[0])
     strength = AUTO_BRIDGE if bridge == "auto" else bridge
     outnumbered = connected_components(graph)[0] > n_clusters

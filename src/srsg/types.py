@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,8 +17,12 @@ IntArray = NDArray[np.int64]
 Graph = sparse.csr_array | FloatArray
 """A weighted graph as the spectral step takes it, sparse or dense."""
 
+NClusters = int | Literal["auto"]
 AssignLabels = Literal["kmeans", "discretize", "cluster_qr"]
 Affinity = Literal["agreement", "paper"]
 Bridge = float | Literal["auto"] | None
 Cut = Literal["normalized", "ratio"]
+Memory = str | Any | None
+"""As in scikit-learn: a folder, an object like ``joblib.Memory``, or nothing."""
+
 RandomState = int | np.random.RandomState | None

@@ -11,66 +11,79 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import Tags
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from srsg.affinity import symmetrized
 from srsg.embedding import connected_components
 from srsg.engine import Engine, ThreadEngine
+from srsg.estimators.memory import learnt_by
+from srsg.estimators.new_points import NewPointsMixin
 from srsg.labels import check_cluster_count, cluster_graph, label_embedding
+from srsg.n_clusters import estimate_n_clusters
 from srsg.points import Points, as_dense, unit_points
 from srsg.progress import progress_for
-from srsg.types import Cut, FloatArray, Graph, IntArray, Matrix, RandomState
+from srsg.types import Cut, FloatArray, Graph, IntArray, Matrix, Memory, NClusters, RandomState
 
 AT_LEAST_ONE = Interval(Integral, 1, None, closed="left")
 POSITIVE = Interval(Real, 0, None, closed="neither")
 NOT_NEGATIVE = Interval(Real, 0, None, closed="left")
 
+OF_CLUSTERS = ("labels_", "embedding_", "eigenvalues_", "n_clusters_", "eigengaps_", "spectrum_")
+"""What clustering learns: gone as soon as there is another graph."""
 
-class GraphClusterer(ClusterMixin, BaseEstimator, metaclass=ABCMeta):
+
+class GraphClusterer(NewPointsMixin, ClusterMixin, BaseEstimator, metaclass=ABCMeta):
     """Base of the estimators that build a graph of the points and cluster it.
 
     A subclass stores its parameters in ``__init__``, adds their constraints, and writes
-    :meth:`_build_graph`, which sets ``affinity_matrix_`` and whatever else it learns;
-    ``neighbors_``, where it sets them, bridge the components of the graph.
+    :meth:`_build_graph`, which sets ``affinity_matrix_`` and whatever else it learns, and
+    :meth:`_codes_of_new`. ``neighbors_``, where it sets them, bridge the components of the graph.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_clusters": [AT_LEAST_ONE],
+        "n_clusters": [AT_LEAST_ONE, StrOptions({"auto"})],
         "bridge": [StrOptions({"auto"}), NOT_NEGATIVE, None],
         "assign_labels": [StrOptions({"kmeans", "discretize", "cluster_qr"})],
         "n_init": [AT_LEAST_ONE],
+        "memory": [str, HasMethods(["cache"]), None],
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
         "verbose": ["verbose"],
     }
 
     # Parameters of every subclass.
-    n_clusters: int
+    n_clusters: NClusters
     bridge: Any
     assign_labels: Any
     n_init: int
+    memory: Memory
     n_jobs: int | None
     random_state: Any
     verbose: bool | int
 
     affinity_matrix_: Graph
     neighbors_: IntArray
+    eigengaps_: FloatArray
+    spectrum_: FloatArray
     n_components_: int
     labels_: NDArray[np.intp]
     embedding_: FloatArray
     eigenvalues_: FloatArray
 
     @abstractmethod
-    def _build_graph(self, data: Any, engine: Engine) -> None:
+    def _build_graph(self, x: NDArray, engine: Engine) -> None:
         """Learn ``affinity_matrix_`` from what :meth:`_prepared` returned."""
 
-    def _prepared(self, X: NDArray | sparse.csr_array) -> Any:
-        """The validated input in the form that :meth:`_build_graph` takes.
+    def _check_size(self, n_points: int) -> None:
+        """Refuse parameters that ask for more than so many points have."""
+
+    def _prepared(self, X: NDArray | sparse.csr_array) -> NDArray:
+        """The validated input as it is coded, an array of its own.
 
         Everything that can be wrong with it is found here, before any long work.
         """
-        return as_dense(X)
+        return np.array(as_dense(X), dtype=np.float64, order="C")
 
     def fit(self, X: Matrix, y: None = None) -> Self:
         """Build the graph and cluster it.
@@ -87,7 +100,8 @@ class GraphClusterer(ClusterMixin, BaseEstimator, metaclass=ABCMeta):
         self
         """
         checked = self._validated(X)
-        check_cluster_count(self.n_clusters, checked.shape[0])
+        if self.n_clusters != "auto":
+            check_cluster_count(self.n_clusters, checked.shape[0])
         self._learn_graph(checked)
         self._cluster(*self._spectral_graph())
         return self
@@ -141,16 +155,22 @@ class GraphClusterer(ClusterMixin, BaseEstimator, metaclass=ABCMeta):
     def _labelled(self, vectors: FloatArray, random_state: RandomState) -> NDArray[np.intp]:
         return label_embedding(
             vectors,
-            self.n_clusters,
+            self.n_clusters_,
             assign_labels=self.assign_labels,
             n_init=self.n_init,
             random_state=random_state,
         )
 
     def _cluster(self, graph: Graph, neighbors: IntArray | None) -> None:
+        if self.n_clusters == "auto":
+            count = estimate_n_clusters(graph)
+            self.n_clusters_ = count.n_clusters
+            self.eigengaps_, self.spectrum_ = count.eigengaps, count.eigenvalues
+        else:
+            self.n_clusters_ = self.n_clusters
         self.labels_, embedding = cluster_graph(
             graph,
-            self.n_clusters,
+            self.n_clusters_,
             neighbors=neighbors,
             bridge=self.bridge,
             cut=self._cut,
@@ -164,19 +184,24 @@ class GraphClusterer(ClusterMixin, BaseEstimator, metaclass=ABCMeta):
 
     def _validated(self, X: Matrix) -> NDArray | sparse.csr_array:
         self._validate_params()
-        return validate_data(
-            self,
-            X,
-            accept_sparse="csr",
-            dtype=[np.float64, np.float32],
-            ensure_min_samples=2,
-            ensure_min_features=2,
-        )
+        checked = self._checked(X, ensure_min_samples=2, ensure_min_features=2)
+        self._check_size(checked.shape[0])
+        return checked
+
+    def _checked(self, X: Matrix, **options: Any) -> NDArray | sparse.csr_array:
+        dtypes = [np.float64, np.float32]
+        return validate_data(self, X, accept_sparse="csr", dtype=dtypes, **options)
 
     def _learn_graph(self, X: NDArray | sparse.csr_array) -> None:
-        engine = ThreadEngine(self.n_jobs, progress_for(self.verbose))
-        self._build_graph(self._prepared(X), engine)
+        for name in OF_CLUSTERS:
+            self.__dict__.pop(name, None)
+        self.fit_X_ = self._prepared(X)
+        learnt = learnt_by(self, self.fit_X_, self._engine())
+        vars(self).update(learnt)
         self.n_components_ = connected_components(self.affinity_matrix_)[0]
+
+    def _engine(self) -> Engine:
+        return ThreadEngine(self.n_jobs, progress_for(self.verbose))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -187,7 +212,8 @@ class GraphClusterer(ClusterMixin, BaseEstimator, metaclass=ABCMeta):
 class CodeClusterer(GraphClusterer):
     """Base of the estimators that code every unit-norm point over the others.
 
-    A subclass writes :meth:`_code`, which sets ``codes_`` and ``neighbors_``.
+    A subclass writes :meth:`_code`, which sets ``codes_`` and ``neighbors_``, and
+    :meth:`_code_new`.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -204,13 +230,22 @@ class CodeClusterer(GraphClusterer):
     def _code(self, points: Points, engine: Engine) -> None:
         """Learn ``codes_`` and ``neighbors_``."""
 
-    def _prepared(self, X: NDArray | sparse.csr_array) -> Points:
-        check_neighbor_count(self.n_neighbors, X.shape[0])
-        return unit_points(X)
+    @abstractmethod
+    def _code_new(self, points: Points, new: Points, engine: Engine) -> sparse.csr_array:
+        """Codes of new points over all fitted ones."""
 
-    def _build_graph(self, data: Points, engine: Engine) -> None:
-        self._code(data, engine)
+    def _check_size(self, n_points: int) -> None:
+        check_neighbor_count(self.n_neighbors, n_points)
+
+    def _prepared(self, X: NDArray | sparse.csr_array) -> NDArray:
+        return unit_points(X).x
+
+    def _build_graph(self, x: NDArray, engine: Engine) -> None:
+        self._code(Points(x), engine)
         self.affinity_matrix_ = self._affinity()
+
+    def _codes_of_new(self, new: NDArray, engine: Engine) -> sparse.csr_array:
+        return self._code_new(Points(self.fit_X_), Points(new), engine)
 
     def _affinity(self) -> sparse.csr_array:
         return symmetrized(self.codes_)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Literal
 
+from scipy import sparse
 from sklearn.utils._param_validation import Interval, Real, StrOptions
 
 from srsg.engine import Engine
 from srsg.estimators.base import NOT_NEGATIVE, POSITIVE
 from srsg.estimators.postprocessed import PostprocessedClusterer
 from srsg.points import BLOCK_SIZE, Points
-from srsg.solvers import l1_codes, smallest_empty_lam
-from srsg.types import AssignLabels, Bridge, FloatArray, RandomState
+from srsg.solvers import L1Codes, l1_codes, smallest_empty_lam
+from srsg.types import AssignLabels, Bridge, FloatArray, Memory, NClusters, RandomState
 
 
 class ElasticNetGraph(PostprocessedClusterer):
@@ -23,8 +24,8 @@ class ElasticNetGraph(PostprocessedClusterer):
 
     Parameters
     ----------
-    n_clusters : int
-        Number of clusters.
+    n_clusters : int or "auto"
+        Number of clusters; "auto" finds it, see :func:`srsg.n_clusters.estimate_n_clusters`.
     lam : float or "auto"
         Weight of the elastic net; "auto" gives every point its own, by ``gamma``.
     l1_ratio : float
@@ -46,6 +47,9 @@ class ElasticNetGraph(PostprocessedClusterer):
         How the embedded points get their labels.
     n_init : int
         Restarts of K-means.
+    memory : str, object like joblib.Memory or None
+        Where graphs are kept: with another ``n_clusters`` a fit on the same points finds its
+        graph there.
     block_size : int
         Points scanned at once; the result does not depend on it.
     n_jobs : int or None
@@ -70,8 +74,14 @@ class ElasticNetGraph(PostprocessedClusterer):
     neighbors_ : ndarray of shape (n, n_neighbors)
     n_components_ : int
         Connected components of the graph.
-    embedding_ : ndarray of shape (n, n_clusters)
-    eigenvalues_ : ndarray of shape (n_clusters,)
+    n_clusters_ : int
+        Number of clusters.
+    eigengaps_, spectrum_ : ndarray
+        For ``n_clusters="auto"``: the relative gaps and the eigenvalues that it was found by.
+    embedding_ : ndarray of shape (n, n_clusters_)
+    eigenvalues_ : ndarray of shape (n_clusters_,)
+    fit_X_ : ndarray of shape (n, n_features)
+        The fitted points, of unit length, which new ones are coded over.
     n_features_in_ : int
 
     Examples
@@ -94,7 +104,7 @@ class ElasticNetGraph(PostprocessedClusterer):
 
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: NClusters = 8,
         *,
         lam: float | Literal["auto"] = "auto",
         l1_ratio: float = 0.9,
@@ -107,6 +117,7 @@ class ElasticNetGraph(PostprocessedClusterer):
         bridge: Bridge = "auto",
         assign_labels: AssignLabels = "kmeans",
         n_init: int = 10,
+        memory: Memory = None,
         block_size: int = BLOCK_SIZE,
         n_jobs: int | None = None,
         random_state: RandomState = None,
@@ -124,27 +135,41 @@ class ElasticNetGraph(PostprocessedClusterer):
         self.bridge = bridge
         self.assign_labels = assign_labels
         self.n_init = n_init
+        self.memory = memory
         self.block_size = block_size
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
 
     def _code(self, points: Points, engine: Engine) -> None:
-        blocks: dict[str, Any] = {"block_size": self.block_size, "engine": engine}
-        self.lam_: float | FloatArray
-        if self.lam == "auto":
-            self.lam_ = smallest_empty_lam(points, self.l1_ratio, **blocks) / self.gamma
-        else:
-            self.lam_ = self.lam
-        result = l1_codes(
-            points,
-            self.lam_ * self.l1_ratio,
-            ridge=self.lam_ * (1 - self.l1_ratio) / 2,
-            n_neighbors=self.n_neighbors,
-            tol=self.tol,
-            **blocks,
-        )
+        self.lam_, result = self._solve(points, engine, n_neighbors=self.n_neighbors)
         self.codes_ = result.codes
         self.neighbors_ = result.neighbors
         self.kkt_violation_ = result.kkt_violation
         self.dual_gap_ = result.dual_gap
+
+    def _code_new(self, points: Points, new: Points, engine: Engine) -> sparse.csr_array:
+        return self._solve(points, engine, queries=new)[1].codes
+
+    def _solve(
+        self, points: Points, engine: Engine, queries: Points | None = None, n_neighbors: int = 0
+    ) -> tuple[float | FloatArray, L1Codes]:
+        """The weights of the elastic net, and the codes."""
+        options: dict[str, Any] = {
+            "queries": queries,
+            "block_size": self.block_size,
+            "engine": engine,
+        }
+        lam: float | FloatArray
+        if self.lam == "auto":
+            lam = smallest_empty_lam(points, self.l1_ratio, **options) / self.gamma
+        else:
+            lam = self.lam
+        return lam, l1_codes(
+            points,
+            lam * self.l1_ratio,
+            ridge=lam * (1 - self.l1_ratio) / 2,
+            n_neighbors=n_neighbors,
+            tol=self.tol,
+            **options,
+        )

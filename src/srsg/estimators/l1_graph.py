@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from scipy import sparse
+
 from srsg.engine import Engine
 from srsg.estimators.base import NOT_NEGATIVE, POSITIVE, CodeClusterer
 from srsg.points import BLOCK_SIZE, Points
 from srsg.solvers import l1_codes
-from srsg.types import AssignLabels, Bridge, RandomState
+from srsg.types import AssignLabels, Bridge, Memory, NClusters, RandomState
 
 
 class L1Graph(CodeClusterer):
@@ -20,8 +22,8 @@ class L1Graph(CodeClusterer):
 
     Parameters
     ----------
-    n_clusters : int
-        Number of clusters.
+    n_clusters : int or "auto"
+        Number of clusters; "auto" finds it, see :func:`srsg.n_clusters.estimate_n_clusters`.
     lam : float
         Weight of the l1 norm, the paper's ``lambda_l1``. At 2 and beyond every code is zero.
     tol : float
@@ -34,6 +36,9 @@ class L1Graph(CodeClusterer):
         How the embedded points get their labels.
     n_init : int
         Restarts of K-means.
+    memory : str, object like joblib.Memory or None
+        Where graphs are kept: with another ``n_clusters`` a fit on the same points finds its
+        graph there.
     block_size : int
         Points scanned at once. Memory is ``4 * block_size * n_samples`` bytes a thread; the
         result does not depend on it.
@@ -59,10 +64,16 @@ class L1Graph(CodeClusterer):
         Nearest first, ties by index.
     n_components_ : int
         Connected components of the graph.
-    embedding_ : ndarray of shape (n, n_clusters)
-    eigenvalues_ : ndarray of shape (n_clusters,)
+    n_clusters_ : int
+        Number of clusters.
+    eigengaps_, spectrum_ : ndarray
+        For ``n_clusters="auto"``: the relative gaps and the eigenvalues that it was found by.
+    embedding_ : ndarray of shape (n, n_clusters_)
+    eigenvalues_ : ndarray of shape (n_clusters_,)
     n_scans_ : int
         Passes over the data, each a matrix product.
+    fit_X_ : ndarray of shape (n, n_features)
+        The fitted points, of unit length, which new ones are coded over.
     n_features_in_ : int
 
     See Also
@@ -87,7 +98,7 @@ class L1Graph(CodeClusterer):
 
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: NClusters = 8,
         *,
         lam: float = 0.1,
         tol: float = 1e-10,
@@ -95,6 +106,7 @@ class L1Graph(CodeClusterer):
         bridge: Bridge = "auto",
         assign_labels: AssignLabels = "kmeans",
         n_init: int = 10,
+        memory: Memory = None,
         block_size: int = BLOCK_SIZE,
         n_jobs: int | None = None,
         random_state: RandomState = None,
@@ -107,6 +119,7 @@ class L1Graph(CodeClusterer):
         self.bridge = bridge
         self.assign_labels = assign_labels
         self.n_init = n_init
+        self.memory = memory
         self.block_size = block_size
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -126,3 +139,7 @@ class L1Graph(CodeClusterer):
         self.kkt_violation_ = result.kkt_violation
         self.dual_gap_ = result.dual_gap
         self.n_scans_ = result.n_scans
+
+    def _code_new(self, points: Points, new: Points, engine: Engine) -> sparse.csr_array:
+        blocks: dict[str, Any] = {"block_size": self.block_size, "engine": engine}
+        return l1_codes(points, self.lam, queries=new, tol=self.tol, **blocks).codes

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from scipy import sparse
 from sklearn.utils._param_validation import StrOptions
 
 from srsg.engine import Engine
@@ -11,7 +12,7 @@ from srsg.estimators.base import AT_LEAST_ONE, NOT_NEGATIVE, POSITIVE, CodeClust
 from srsg.points import BLOCK_SIZE, Points
 from srsg.solvers import l1_codes, laplacian_codes
 from srsg.solvers.laplacian import Laplacian
-from srsg.types import AssignLabels, Bridge, RandomState
+from srsg.types import AssignLabels, Bridge, Memory, NClusters, RandomState
 
 
 class LaplacianL1Graph(CodeClusterer):
@@ -23,8 +24,8 @@ class LaplacianL1Graph(CodeClusterer):
 
     Parameters
     ----------
-    n_clusters : int
-        Number of clusters.
+    n_clusters : int or "auto"
+        Number of clusters; "auto" finds it, see :func:`srsg.n_clusters.estimate_n_clusters`.
     lam : float
         Weight of the l1 norm.
     gamma : float
@@ -44,6 +45,9 @@ class LaplacianL1Graph(CodeClusterer):
         How the embedded points get their labels.
     n_init : int
         Restarts of K-means.
+    memory : str, object like joblib.Memory or None
+        Where graphs are kept: with another ``n_clusters`` a fit on the same points finds its
+        graph there.
     block_size : int
         Points scanned at once; the result does not depend on it.
     n_jobs : int or None
@@ -71,8 +75,14 @@ class LaplacianL1Graph(CodeClusterer):
     neighbors_ : ndarray of shape (n, n_neighbors)
     n_components_ : int
         Connected components of the graph.
-    embedding_ : ndarray of shape (n, n_clusters)
-    eigenvalues_ : ndarray of shape (n_clusters,)
+    n_clusters_ : int
+        Number of clusters.
+    eigengaps_, spectrum_ : ndarray
+        For ``n_clusters="auto"``: the relative gaps and the eigenvalues that it was found by.
+    embedding_ : ndarray of shape (n, n_clusters_)
+    eigenvalues_ : ndarray of shape (n_clusters_,)
+    fit_X_ : ndarray of shape (n, n_features)
+        The fitted points, of unit length, which new ones are coded over.
     n_features_in_ : int
 
     Examples
@@ -96,7 +106,7 @@ class LaplacianL1Graph(CodeClusterer):
 
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: NClusters = 8,
         *,
         lam: float = 0.1,
         gamma: float = 0.2,
@@ -107,6 +117,7 @@ class LaplacianL1Graph(CodeClusterer):
         bridge: Bridge = "auto",
         assign_labels: AssignLabels = "kmeans",
         n_init: int = 10,
+        memory: Memory = None,
         block_size: int = BLOCK_SIZE,
         n_jobs: int | None = None,
         random_state: RandomState = None,
@@ -122,6 +133,7 @@ class LaplacianL1Graph(CodeClusterer):
         self.bridge = bridge
         self.assign_labels = assign_labels
         self.n_init = n_init
+        self.memory = memory
         self.block_size = block_size
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -147,3 +159,7 @@ class LaplacianL1Graph(CodeClusterer):
         self.n_sweeps_ = len(result.objective) - 1
         self.kkt_violation_ = result.kkt_violation
         self.dual_gap_ = result.dual_gap
+
+    def _code_new(self, points: Points, new: Points, engine: Engine) -> sparse.csr_array:
+        blocks: dict[str, Any] = {"block_size": self.block_size, "engine": engine}
+        return l1_codes(points, self.lam, queries=new, **blocks).codes

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from srsg.affinity import local_scaling
+from srsg.affinity import local_scaling, local_scaling_rows
 from srsg.engine import Engine
 from srsg.estimators.base import AT_LEAST_ONE, GraphClusterer
-from srsg.types import AssignLabels, RandomState
+from srsg.types import AssignLabels, Memory, NClusters, RandomState
 
 
 class LocalScalingSpectralClustering(GraphClusterer):
@@ -23,14 +22,17 @@ class LocalScalingSpectralClustering(GraphClusterer):
 
     Parameters
     ----------
-    n_clusters : int
-        Number of clusters.
+    n_clusters : int or "auto"
+        Number of clusters; "auto" finds it, see :func:`srsg.n_clusters.estimate_n_clusters`.
     scale_neighbor : int
         Which neighbour's distance is the scale of a point.
     assign_labels : {"kmeans", "discretize", "cluster_qr"}
         How the embedded points get their labels.
     n_init : int
         Restarts of K-means.
+    memory : str, object like joblib.Memory or None
+        Where graphs are kept: with another ``n_clusters`` a fit on the same points finds its
+        graph there.
     n_jobs : int or None
         Threads; None takes all cores. The result does not depend on it.
     random_state : int, RandomState or None
@@ -44,8 +46,14 @@ class LocalScalingSpectralClustering(GraphClusterer):
     affinity_matrix_ : ndarray of shape (n, n)
     n_components_ : int
         Connected components of the graph: more than one where the kernel underflows.
-    embedding_ : ndarray of shape (n, n_clusters)
-    eigenvalues_ : ndarray of shape (n_clusters,)
+    n_clusters_ : int
+        Number of clusters.
+    eigengaps_, spectrum_ : ndarray
+        For ``n_clusters="auto"``: the relative gaps and the eigenvalues that it was found by.
+    embedding_ : ndarray of shape (n, n_clusters_)
+    eigenvalues_ : ndarray of shape (n_clusters_,)
+    fit_X_ : ndarray of shape (n, n_features)
+        The fitted points, which new ones are coded over.
     n_features_in_ : int
 
     Examples
@@ -67,11 +75,12 @@ class LocalScalingSpectralClustering(GraphClusterer):
 
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: NClusters = 8,
         *,
         scale_neighbor: int = 7,
         assign_labels: AssignLabels = "kmeans",
         n_init: int = 10,
+        memory: Memory = None,
         n_jobs: int | None = None,
         random_state: RandomState = None,
         verbose: bool | int = False,
@@ -80,18 +89,21 @@ class LocalScalingSpectralClustering(GraphClusterer):
         self.scale_neighbor = scale_neighbor
         self.assign_labels = assign_labels
         self.n_init = n_init
+        self.memory = memory
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
 
-    def _prepared(self, X: NDArray | sparse.csr_array) -> NDArray:
-        if self.scale_neighbor >= X.shape[0]:
+    def _check_size(self, n_points: int) -> None:
+        if self.scale_neighbor >= n_points:
             raise ValueError(
                 f"scale_neighbor={self.scale_neighbor} must be smaller than the number of "
-                f"points, n_samples={X.shape[0]}."
+                f"points, n_samples={n_points}."
             )
-        return np.asarray(super()._prepared(X))
 
-    def _build_graph(self, data: NDArray, engine: Engine) -> None:
+    def _build_graph(self, x: NDArray, engine: Engine) -> None:
         with engine.progress.stage("kernel", 1):
-            self.affinity_matrix_ = local_scaling(data, self.scale_neighbor)
+            self.affinity_matrix_ = local_scaling(x, self.scale_neighbor)
+
+    def _codes_of_new(self, new: NDArray, engine: Engine) -> sparse.csr_array:
+        return local_scaling_rows(self.fit_X_, new, self.scale_neighbor, engine=engine)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from scipy import sparse
+
 from srsg.engine import Engine
 from srsg.estimators.base import AT_LEAST_ONE, NOT_NEGATIVE
 from srsg.estimators.postprocessed import PostprocessedClusterer
 from srsg.points import BLOCK_SIZE, Points
 from srsg.solvers import omp_codes
-from srsg.types import AssignLabels, Bridge, RandomState
+from srsg.types import AssignLabels, Bridge, Memory, NClusters, RandomState
 
 
 class OMPGraph(PostprocessedClusterer):
@@ -20,8 +22,8 @@ class OMPGraph(PostprocessedClusterer):
 
     Parameters
     ----------
-    n_clusters : int
-        Number of clusters.
+    n_clusters : int or "auto"
+        Number of clusters; "auto" finds it, see :func:`srsg.n_clusters.estimate_n_clusters`.
     n_nonzero : int
         Most points in a code.
     tol : float
@@ -37,6 +39,9 @@ class OMPGraph(PostprocessedClusterer):
         How the embedded points get their labels.
     n_init : int
         Restarts of K-means.
+    memory : str, object like joblib.Memory or None
+        Where graphs are kept: with another ``n_clusters`` a fit on the same points finds its
+        graph there.
     block_size : int
         Points scanned at once; the result does not depend on it.
     n_jobs : int or None
@@ -55,8 +60,14 @@ class OMPGraph(PostprocessedClusterer):
     neighbors_ : ndarray of shape (n, n_neighbors)
     n_components_ : int
         Connected components of the graph.
-    embedding_ : ndarray of shape (n, n_clusters)
-    eigenvalues_ : ndarray of shape (n_clusters,)
+    n_clusters_ : int
+        Number of clusters.
+    eigengaps_, spectrum_ : ndarray
+        For ``n_clusters="auto"``: the relative gaps and the eigenvalues that it was found by.
+    embedding_ : ndarray of shape (n, n_clusters_)
+    eigenvalues_ : ndarray of shape (n_clusters_,)
+    fit_X_ : ndarray of shape (n, n_features)
+        The fitted points, of unit length, which new ones are coded over.
     n_features_in_ : int
 
     Examples
@@ -77,7 +88,7 @@ class OMPGraph(PostprocessedClusterer):
 
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: NClusters = 8,
         *,
         n_nonzero: int = 5,
         tol: float = 1e-6,
@@ -88,6 +99,7 @@ class OMPGraph(PostprocessedClusterer):
         bridge: Bridge = "auto",
         assign_labels: AssignLabels = "kmeans",
         n_init: int = 10,
+        memory: Memory = None,
         block_size: int = BLOCK_SIZE,
         n_jobs: int | None = None,
         random_state: RandomState = None,
@@ -103,6 +115,7 @@ class OMPGraph(PostprocessedClusterer):
         self.bridge = bridge
         self.assign_labels = assign_labels
         self.n_init = n_init
+        self.memory = memory
         self.block_size = block_size
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -119,3 +132,13 @@ class OMPGraph(PostprocessedClusterer):
         )
         self.codes_ = result.codes
         self.neighbors_ = result.neighbors
+
+    def _code_new(self, points: Points, new: Points, engine: Engine) -> sparse.csr_array:
+        return omp_codes(
+            points,
+            self.n_nonzero,
+            tol=self.tol,
+            queries=new,
+            block_size=self.block_size,
+            engine=engine,
+        ).codes

@@ -24,10 +24,11 @@ class PostprocessedClusterer(CodeClusterer):
     keep_largest: int | None
     code_neighbors: int | None
 
+    def _votes(self, codes: sparse.csr_array) -> sparse.csr_array:
+        return codes if self.keep_largest is None else largest_codes(codes, self.keep_largest)
+
     def _affinity(self) -> sparse.csr_array:
-        codes = self.codes_
-        if self.keep_largest is not None:
-            codes = largest_codes(codes, self.keep_largest)
+        codes = self._votes(self.codes_)
         if self.normalize:
             codes = unit_codes(codes)
         if self.code_neighbors is not None:

@@ -14,9 +14,17 @@ from sklearn.utils.validation import check_is_fitted
 from srsg.embedding import diffusion_coordinates
 from srsg.engine import Engine
 from srsg.estimators.base import AT_LEAST_ONE, POSITIVE, GraphClusterer, check_neighbor_count
-from srsg.points import as_dense
-from srsg.solvers import smce_codes
-from srsg.types import AssignLabels, Bridge, FloatArray, Graph, IntArray, RandomState
+from srsg.solvers import new_smce_codes, smce_codes
+from srsg.types import (
+    AssignLabels,
+    Bridge,
+    FloatArray,
+    Graph,
+    IntArray,
+    Memory,
+    NClusters,
+    RandomState,
+)
 
 
 class SMCE(GraphClusterer):
@@ -33,8 +41,8 @@ class SMCE(GraphClusterer):
 
     Parameters
     ----------
-    n_clusters : int
-        Number of clusters.
+    n_clusters : int or "auto"
+        Number of clusters; "auto" finds it, see :func:`srsg.n_clusters.estimate_n_clusters`.
     lam : float
         Weight of the l1 norm: larger ones prefer fewer, nearer neighbours.
     n_neighbors : int
@@ -47,6 +55,9 @@ class SMCE(GraphClusterer):
         How the embedded points get their labels.
     n_init : int
         Restarts of K-means.
+    memory : str, object like joblib.Memory or None
+        Where graphs are kept: with another ``n_clusters`` a fit on the same points finds its
+        graph there.
     n_jobs : int or None
         Threads; None takes all cores. The result does not depend on it.
     random_state : int, RandomState or None
@@ -70,9 +81,15 @@ class SMCE(GraphClusterer):
         there are not as many different points.
     n_components_ : int
         Connected components of the graph.
-    embedding_ : ndarray of shape (n, n_clusters)
+    n_clusters_ : int
+        Number of clusters.
+    eigengaps_, spectrum_ : ndarray
+        For ``n_clusters="auto"``: the relative gaps and the eigenvalues that it was found by.
+    embedding_ : ndarray of shape (n, n_clusters_)
         The coordinates that were clustered; see :meth:`embed` for those of the manifolds.
-    eigenvalues_ : ndarray of shape (n_clusters,)
+    eigenvalues_ : ndarray of shape (n_clusters_,)
+    fit_X_ : ndarray of shape (n, n_features)
+        The fitted points, which new ones are coded over.
     n_features_in_ : int
 
     See Also
@@ -104,7 +121,7 @@ class SMCE(GraphClusterer):
 
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: NClusters = 8,
         *,
         lam: float = 10.0,
         n_neighbors: int = 15,
@@ -112,6 +129,7 @@ class SMCE(GraphClusterer):
         bridge: Bridge = "auto",
         assign_labels: AssignLabels = "kmeans",
         n_init: int = 10,
+        memory: Memory = None,
         n_jobs: int | None = None,
         random_state: RandomState = None,
         verbose: bool | int = False,
@@ -123,17 +141,17 @@ class SMCE(GraphClusterer):
         self.bridge = bridge
         self.assign_labels = assign_labels
         self.n_init = n_init
+        self.memory = memory
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
 
-    def _prepared(self, X: NDArray | sparse.csr_array) -> FloatArray:
-        check_neighbor_count(self.n_neighbors, X.shape[0])
-        return as_dense(X).astype(np.float64, copy=False)
+    def _check_size(self, n_points: int) -> None:
+        check_neighbor_count(self.n_neighbors, n_points)
 
-    def _build_graph(self, data: FloatArray, engine: Engine) -> None:
+    def _build_graph(self, x: NDArray, engine: Engine) -> None:
         result = smce_codes(
-            data, self.lam, n_neighbors=self.n_neighbors, keep=self.keep, engine=engine
+            x, self.lam, n_neighbors=self.n_neighbors, keep=self.keep, engine=engine
         )
         self.codes_ = result.codes
         self.affinity_matrix_ = result.weights
@@ -141,9 +159,15 @@ class SMCE(GraphClusterer):
         self.neighbors_ = result.neighbors
         self._distinct, self._owner = result.distinct, result.owner
 
+    def _codes_of_new(self, new: NDArray, engine: Engine) -> sparse.csr_array:
+        return new_smce_codes(
+            self.fit_X_, new, self.lam, n_neighbors=self.n_neighbors, engine=engine
+        )
+
     def _cluster(self, graph: Graph, neighbors: IntArray | None) -> None:
         """Cluster the different points; copies get the label of the first of their kind."""
-        if neighbors is None or len(self._distinct) < self.n_clusters:
+        too_few = self.n_clusters != "auto" and len(self._distinct) < self.n_clusters
+        if neighbors is None or too_few:
             super()._cluster(graph, neighbors)
             return
         own_graph = graph[self._distinct][:, self._distinct]
@@ -152,7 +176,7 @@ class SMCE(GraphClusterer):
         self.embedding_ = self.embedding_[self._owner]
 
     def _labelled(self, vectors: FloatArray, random_state: RandomState) -> NDArray[np.intp]:
-        if len(self._distinct) < self.n_clusters:
+        if len(self._distinct) < self.n_clusters_:
             return super()._labelled(vectors, random_state)
         return super()._labelled(vectors[self._distinct], random_state)[self._owner]
 

@@ -16,7 +16,7 @@ from srsg.estimators.base import AT_LEAST_ONE, NOT_NEGATIVE, POSITIVE, CodeClust
 from srsg.neighbors import nearest_neighbors
 from srsg.points import BLOCK_SIZE, Points
 from srsg.registry import methods
-from srsg.solvers import auto_step, l1_codes, srsg_codes, theorem_step
+from srsg.solvers import auto_step, l1_codes, new_srsg_codes, srsg_codes, theorem_step
 from srsg.types import (
     Affinity,
     AssignLabels,
@@ -25,6 +25,8 @@ from srsg.types import (
     Graph,
     IntArray,
     Matrix,
+    Memory,
+    NClusters,
     RandomState,
 )
 
@@ -40,8 +42,8 @@ class SRSG(CodeClusterer):
 
     Parameters
     ----------
-    n_clusters : int
-        Number of clusters.
+    n_clusters : int or "auto"
+        Number of clusters; "auto" finds it, see :func:`srsg.n_clusters.estimate_n_clusters`.
     gamma : float
         Weight of the support regularisation.
     n_neighbors : int
@@ -74,6 +76,9 @@ class SRSG(CodeClusterer):
         How the embedded points get their labels.
     n_init : int
         Restarts of K-means.
+    memory : str, object like joblib.Memory or None
+        Where graphs are kept: with another ``n_clusters`` a fit on the same points finds its
+        graph there.
     block_size : int
         Points scanned at once. Memory is ``4 * block_size * n_samples`` bytes a thread; the
         result does not depend on it.
@@ -109,8 +114,14 @@ class SRSG(CodeClusterer):
         Coordinates that the check of the active sets let in.
     n_components_ : int
         Connected components of the graph.
-    embedding_ : ndarray of shape (n, n_clusters)
-    eigenvalues_ : ndarray of shape (n_clusters,)
+    n_clusters_ : int
+        Number of clusters.
+    eigengaps_, spectrum_ : ndarray
+        For ``n_clusters="auto"``: the relative gaps and the eigenvalues that it was found by.
+    embedding_ : ndarray of shape (n, n_clusters_)
+    eigenvalues_ : ndarray of shape (n_clusters_,)
+    fit_X_ : ndarray of shape (n, n_features)
+        The fitted points, of unit length, which new ones are coded over.
     n_features_in_ : int
 
     References
@@ -143,7 +154,7 @@ class SRSG(CodeClusterer):
 
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: NClusters = 8,
         *,
         gamma: float = 0.1,
         n_neighbors: int = 5,
@@ -157,6 +168,7 @@ class SRSG(CodeClusterer):
         bridge: Bridge = "auto",
         assign_labels: AssignLabels = "kmeans",
         n_init: int = 10,
+        memory: Memory = None,
         block_size: int = BLOCK_SIZE,
         n_jobs: int | None = None,
         random_state: RandomState = None,
@@ -175,6 +187,7 @@ class SRSG(CodeClusterer):
         self.bridge = bridge
         self.assign_labels = assign_labels
         self.n_init = n_init
+        self.memory = memory
         self.block_size = block_size
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -254,6 +267,22 @@ class SRSG(CodeClusterer):
         else:
             self.init_codes_ = _checked_codes(self.init, points.n)
             self.neighbors_ = nearest_neighbors(points, self.n_neighbors, **options)
+
+    def _code_new(self, points: Points, new: Points, engine: Engine) -> sparse.csr_array:
+        options: dict[str, Any] = {"block_size": self.block_size, "engine": engine}
+        l1 = l1_codes(points, self.lam, queries=new, n_neighbors=self.n_neighbors, **options)
+        return new_srsg_codes(
+            points,
+            self.codes_,
+            new,
+            l1.codes,
+            l1.neighbors,
+            gamma=self.gamma,
+            step=self.step_,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            **options,
+        )
 
     def _chosen_step(self, points: Points) -> float:
         if self.step == "auto":

@@ -5,9 +5,9 @@ from srsg.solvers.fpgd_sp import fpgd_sp
 from srsg.solvers.l1 import L1Codes, l1_codes
 from srsg.solvers.laplacian import LaplacianCodes, laplacian_codes
 from srsg.solvers.omp import OMPCodes, omp_codes
-from srsg.solvers.smce import SMCECodes, smce_codes
+from srsg.solvers.smce import SMCECodes, new_smce_codes, smce_codes
 from srsg.solvers.steps import auto_step, theorem_step
-from srsg.solvers.sweeps import SRSGCodes, srsg_codes
+from srsg.solvers.sweeps import SRSGCodes, new_srsg_codes, srsg_codes
 
 __all__ = [
     "L1Codes",
@@ -19,6 +19,8 @@ __all__ = [
     "fpgd_sp",
     "l1_codes",
     "laplacian_codes",
+    "new_smce_codes",
+    "new_srsg_codes",
     "omp_codes",
     "smallest_empty_lam",
     "smce_codes",

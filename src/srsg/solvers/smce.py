@@ -13,9 +13,9 @@ import numpy as np
 from scipy import sparse
 
 from srsg.engine import Engine, ThreadEngine
-from srsg.kernels.correlations import nearest
 from srsg.kernels.smce import code_points
-from srsg.points import BLOCK_SIZE, blocks_of_rows
+from srsg.neighbors import Searchable
+from srsg.points import BLOCK_SIZE, blocks_of_rows, name_rows
 from srsg.types import FloatArray, IntArray
 
 NEGLIGIBLE = 1e-120
@@ -91,18 +91,18 @@ def smce_codes(
            [0. , 0. , 1. , 0. ]])
     """
     engine = engine or ThreadEngine()
-    scaled = _scaled(x)
+    scaled = _scaled(x, _exponent(x))
     first, owner = _distinct(scaled)
     points = scaled[first]
     task = partial(_code, lam=lam, n_neighbors=min(n_neighbors, len(points) - 1))
     blocks = blocks_of_rows(len(points), BLOCK_SIZE)
-    coded = engine.map(task, engine.share(_Searchable.of(points)), blocks, label="SMCE codes")
+    coded = engine.map(task, engine.share(Searchable.of(points)), blocks, label="SMCE codes")
     neighbors = np.concatenate([block.neighbors for block in coded])
     codes = np.concatenate([block.codes for block in coded])
     distances = np.concatenate([block.distances for block in coded])
-    weights = _csr(_kept(_weights(codes, distances), keep), neighbors)
+    weights = _csr(_kept(_weights(codes, distances), keep), neighbors, len(points))
     return SMCECodes(
-        codes=_with_copies(_csr(codes, neighbors), first, owner),
+        codes=_with_copies(_csr(codes, neighbors, len(points)), first, owner),
         weights=_with_linked_copies(weights, first, owner),
         dual_gap=np.concatenate([block.gap for block in coded])[owner],
         neighbors=first[neighbors][owner],
@@ -111,12 +111,63 @@ def smce_codes(
     )
 
 
-def _scaled(x: FloatArray) -> FloatArray:
-    """Entries of at most about one, so that no square overflows, by a factor that is exact."""
-    largest = np.abs(x).max()
-    if largest == 0:
-        return np.zeros_like(x)
-    scaled = np.ldexp(x, -int(np.frexp(largest)[1]))
+def new_smce_codes(
+    x: FloatArray,
+    queries: FloatArray,
+    lam: float = 10.0,
+    *,
+    n_neighbors: int = 15,
+    engine: Engine | None = None,
+) -> sparse.csr_array:
+    """Code new points over the directions to their nearest fitted points, as :func:`smce_codes`.
+
+    Parameters
+    ----------
+    x : ndarray of shape (n, n_features)
+        The fitted points.
+    queries : ndarray of shape (n_queries, n_features)
+        The new points. One that equals a fitted point is coded by it alone.
+    lam, n_neighbors, engine
+        As in :func:`smce_codes`.
+
+    Returns
+    -------
+    csr_array of shape (n_queries, n)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from srsg.solvers import new_smce_codes
+    >>> line = np.outer(np.arange(4.0), [1.0, 1.0])
+    >>> new_smce_codes(line, np.array([[1.5, 1.5], [3.0, 3.0]]), n_neighbors=2).toarray().round(3)
+    array([[0. , 0.5, 0.5, 0. ],
+           [0. , 0. , 0. , 1. ]])
+    """
+    engine = engine or ThreadEngine()
+    exponent = _exponent(x)
+    scaled, targets = _scaled(x, exponent), _scaled(queries, exponent)
+    far = np.flatnonzero(np.abs(targets).max(axis=1) > 1 / NEGLIGIBLE)
+    if far.size:
+        raise ValueError(
+            f"X is too far from the fitted points for distances: rows {name_rows(far)}."
+        )
+    first, _ = _distinct(scaled)
+    data = Searchable.of(scaled[first]), targets
+    task = partial(_code_new, lam=lam, n_neighbors=min(n_neighbors, len(first)))
+    blocks = blocks_of_rows(len(targets), BLOCK_SIZE)
+    coded = engine.map(task, engine.share(data), blocks, label="SMCE codes")
+    codes, neighbors = (np.concatenate(part) for part in zip(*coded, strict=True))
+    return _csr(codes, first[neighbors], len(x))
+
+
+def _exponent(x: FloatArray) -> int:
+    """The power of two that scales entries to at most about one."""
+    return -int(np.frexp(np.abs(x).max())[1])
+
+
+def _scaled(x: FloatArray, exponent: int) -> FloatArray:
+    """Entries small enough that no square overflows, by a factor that is exact."""
+    scaled = np.ldexp(x, exponent)
     return np.where(np.abs(scaled) < NEGLIGIBLE, 0.0, scaled)
 
 
@@ -132,41 +183,6 @@ def _distinct(x: FloatArray) -> tuple[IntArray, IntArray]:
 
 
 @dataclass(frozen=True)
-class _Searchable:
-    """Points, and what a block needs to find its nearest ones by a matrix product.
-
-    ``x_i' x_j - ||x_j||^2 / 2`` is the larger the nearer ``x_j`` is to ``x_i``; of points moved
-    to their mean it is rounded least.
-    """
-
-    x: FloatArray
-    mean: FloatArray
-    centered: FloatArray
-    half_power: FloatArray
-
-    @classmethod
-    def of(cls, x: FloatArray) -> _Searchable:
-        mean = x.mean(axis=0)
-        centered = x - mean
-        return cls(x, mean, centered, (centered**2).sum(axis=1) / 2)
-
-    def nearest(self, targets: FloatArray, own: IntArray, n_neighbors: int) -> IntArray:
-        """Nearest first, ties by index: float64 distances decide what the product leaves open.
-
-        ``own`` is the index of each target among the points, or -1.
-        """
-        centered = targets - self.mean
-        nearness = centered @ self.centered.T - self.half_power
-        power = max(self.half_power.max(), (centered**2).sum(axis=1).max() / 2)
-        # Sums over the features, each product at most the largest power.
-        error = float(np.finfo(float).eps * 2 * (self.x.shape[1] + 8) * power)
-        found = np.empty((len(targets), n_neighbors), np.int64)
-        if n_neighbors:
-            nearest(self.x, targets, own, nearness, error, found)
-        return found
-
-
-@dataclass(frozen=True)
 class _Coded:
     """A block of codes over the neighbours, a column a neighbour."""
 
@@ -176,14 +192,30 @@ class _Coded:
     gap: FloatArray
 
 
-def _code(points: _Searchable, rows: IntArray, *, lam: float, n_neighbors: int) -> _Coded:
+def _code(points: Searchable, rows: IntArray, *, lam: float, n_neighbors: int) -> _Coded:
     targets = points.x[rows]
-    neighbors = points.nearest(targets, rows, n_neighbors)
+    return _coded(points, targets, points.nearest(targets, rows, n_neighbors), lam)
+
+
+def _coded(points: Searchable, targets: FloatArray, neighbors: IntArray, lam: float) -> _Coded:
     codes, distances = np.empty(neighbors.shape), np.empty(neighbors.shape)
-    gap = np.zeros(len(rows))
-    if n_neighbors:
+    gap = np.zeros(len(targets))
+    if neighbors.size:
         code_points(points.x, targets, neighbors, lam, codes, distances, gap)
     return _Coded(neighbors, codes, distances, gap)
+
+
+def _code_new(
+    data: tuple[Searchable, FloatArray], rows: IntArray, *, lam: float, n_neighbors: int
+) -> tuple[FloatArray, IntArray]:
+    """Codes of new points, a column a neighbour, and the neighbours."""
+    points, targets = data[0], data[1][rows]
+    neighbors = points.nearest(targets, np.full(len(rows), -1), n_neighbors)
+    fitted = (points.x[neighbors[:, 0]] == targets).all(axis=1)
+    codes = np.zeros(neighbors.shape)
+    codes[fitted, 0] = 1.0
+    codes[~fitted] = _coded(points, targets[~fitted], neighbors[~fitted], lam).codes
+    return codes, neighbors
 
 
 def _weights(codes: FloatArray, distances: FloatArray) -> FloatArray:
@@ -207,12 +239,11 @@ def _kept(weights: FloatArray, keep: float) -> FloatArray:
     return kept
 
 
-def _csr(values: FloatArray, columns: IntArray) -> sparse.csr_array:
+def _csr(values: FloatArray, columns: IntArray, n_points: int) -> sparse.csr_array:
     """Row i has ``values[i]`` in ``columns[i]``; zeros are left out."""
-    n_rows = len(values)
     row, place = np.nonzero(values)
     entries = (values[row, place], (row, columns[row, place]))
-    return sparse.csr_array(entries, shape=(n_rows, n_rows))
+    return sparse.csr_array(entries, shape=(len(values), n_points))
 
 
 def _copies(first: IntArray, owner: IntArray) -> IntArray:

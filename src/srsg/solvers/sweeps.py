@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from scipy import sparse
 
 from srsg.codes import csr_from_rows, resized, rows_from_csr
-from srsg.engine import serial_linear_algebra
+from srsg.engine import Engine, ThreadEngine, serial_linear_algebra
 from srsg.kernels.codes import Codes, residuals
 from srsg.kernels.fpgd_sp import Settings
-from srsg.kernels.sweep import Outcome, sweep_points
+from srsg.kernels.sweep import Outcome, solve_targets, sweep_points
 from srsg.kernels.votes import support_distances
-from srsg.points import Points
+from srsg.points import BLOCK_SIZE, Points, Queries, blocks_of_rows
 from srsg.progress import SILENT, Progress
 from srsg.types import FloatArray, IntArray
 
@@ -118,6 +119,94 @@ def srsg_codes(
         n_let_in=n_let_in,
         converged=converged,
     )
+
+
+def new_srsg_codes(
+    points: Points,
+    codes: sparse.csr_array,
+    queries: Points,
+    init_codes: sparse.csr_array,
+    neighbors: IntArray,
+    *,
+    gamma: float,
+    step: float,
+    max_iter: int = 100,
+    tol: float = 1e-5,
+    block_size: int = BLOCK_SIZE,
+    engine: Engine | None = None,
+) -> sparse.csr_array:
+    """Regularise codes of new points by the supports of their neighbours' codes, which stay.
+
+    One problem (7) a new point, from its l1 code.
+
+    Parameters
+    ----------
+    points : Points
+        The fitted points.
+    codes : csr_array of shape (n, n)
+        Their codes.
+    queries : Points
+        The new points.
+    init_codes : csr_array of shape (n_queries, n)
+        Where to start: their l1 codes over the fitted points.
+    neighbors : ndarray of shape (n_queries, K)
+        Their nearest fitted points.
+    gamma, step, max_iter, tol
+        As in :func:`srsg_codes`.
+    block_size : int
+        New points solved at once.
+    engine : Engine, optional
+        Where blocks run; threads on all cores by default.
+
+    Returns
+    -------
+    csr_array of shape (n_queries, n)
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from srsg.points import unit_points
+    >>> from srsg.solvers import l1_codes, new_srsg_codes, srsg_codes
+    >>> X = load_digits().data
+    >>> points, new = unit_points(X[:100]), unit_points(X[100:110])
+    >>> l1 = l1_codes(points, 0.1, n_neighbors=5)
+    >>> fitted = srsg_codes(points, l1.codes, l1.neighbors, gamma=0.1, step=0.01)
+    >>> start = l1_codes(points, 0.1, queries=new, n_neighbors=5)
+    >>> new_srsg_codes(
+    ...     points, fitted.codes, new, start.codes, start.neighbors, gamma=0.1, step=0.01
+    ... ).shape
+    (10, 100)
+    """
+    engine = engine or ThreadEngine()
+    settings = Settings(float(gamma), float(step), int(max_iter), float(tol))
+    data = _Regularised(Queries.of(points, queries), rows_from_csr(codes), init_codes, neighbors)
+    task = partial(_solve_new, settings=settings)
+    blocks = blocks_of_rows(queries.n, block_size)
+    found = engine.map(task, engine.share(data), blocks, label="support regularisation")
+    return sparse.csr_array(sparse.vstack(found))
+
+
+@dataclass(frozen=True)
+class _Regularised:
+    """New points with the codes they start from and their neighbours; codes of fitted points."""
+
+    queries: Queries
+    fitted: Codes
+    init_codes: sparse.csr_array
+    neighbors: IntArray
+
+
+def _solve_new(data: _Regularised, rows: IntArray, *, settings: Settings) -> sparse.csr_array:
+    points, targets, neighbors = data.queries.points, data.queries.x[rows], data.neighbors[rows]
+    codes = rows_from_csr(data.init_codes[rows], spare=16)
+    done = 0
+    while True:
+        part = slice(done, None)
+        rest = Codes(*(array[part] for array in codes))
+        done += solve_targets(points.x, data.fitted, targets[part], neighbors[part], rest, settings)
+        if done == len(rows):
+            return csr_from_rows(codes, points.n)
+        codes = resized(codes, 2 * codes.index.shape[1] + 1)
 
 
 def _sweep(

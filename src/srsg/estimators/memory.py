@@ -1,0 +1,50 @@
+"""The graph from a cache, so that another number of clusters need not build it again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_memory
+
+from srsg import __version__
+from srsg.engine import Engine
+
+NOT_OF_THE_GRAPH = {
+    "n_clusters",
+    "bridge",
+    "assign_labels",
+    "n_init",
+    "memory",
+    "block_size",
+    "n_jobs",
+    "random_state",
+    "verbose",
+}
+"""Parameters that no graph depends on."""
+
+
+def learnt_by(estimator: Any, x: NDArray, engine: Engine) -> dict[str, Any]:
+    """The attributes that ``_build_graph`` of an estimator sets, from its ``memory`` if there.
+
+    They are kept by the points, the parameters that the graph depends on, and the version of
+    this package.
+    """
+    parameters = estimator.get_params(deep=False)
+    options = {name: parameters.pop(name) for name in NOT_OF_THE_GRAPH & parameters.keys()}
+    cached = check_memory(estimator.memory).cache(_learn, ignore=["options", "engine"])
+    return cached(type(estimator), parameters, __version__, x, options, engine)
+
+
+def _learn(
+    kind: type,
+    parameters: dict[str, Any],
+    version: str,
+    x: NDArray,
+    options: dict[str, Any],
+    engine: Engine,
+) -> dict[str, Any]:
+    model: Any = kind(**parameters, **options)
+    given = set(vars(model))
+    model._build_graph(x, engine)
+    return {name: value for name, value in vars(model).items() if name not in given}
