@@ -196,8 +196,8 @@ class GraphClusterer(NewPointsMixin, ClusterMixin, BaseEstimator, metaclass=ABCM
         for name in OF_CLUSTERS:
             self.__dict__.pop(name, None)
         self.fit_X_ = self._prepared(X)
-        learnt = learnt_by(self, self.fit_X_, self._engine())
-        vars(self).update(learnt)
+        for name, value in learnt_by(self, self.fit_X_, self._engine()).items():
+            setattr(self, name, value)
         self.n_components_ = connected_components(self.affinity_matrix_)[0]
 
     def _engine(self) -> Engine:

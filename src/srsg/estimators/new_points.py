@@ -73,12 +73,12 @@ class NewPointsMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         -------
         ndarray of shape (n_new,)
         """
-        return np.argmax(self.predict_proba(X), axis=1)
+        return np.argmax(self.predict_confidence(X), axis=1)
 
-    def predict_proba(self, X: Matrix) -> FloatArray:
+    def predict_confidence(self, X: Matrix) -> FloatArray:
         """How much of the codes of new points, ``sum |z|``, lies in each cluster.
 
-        These are shares, not probabilities that anything has calibrated. Where a code is empty
+        These are shares, which nothing has calibrated to be probabilities. Where a code is empty
         they are those of the clusters among the five nearest fitted points.
 
         Parameters
