@@ -17,6 +17,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from srsg.affinity import symmetrized
 from srsg.embedding import connected_components
 from srsg.engine import Engine, ThreadEngine
+from srsg.estimators.callbacks import (
+    CallbackMixin,
+    fit_task,
+    told_to_callbacks,
+    with_callbacks,
+)
 from srsg.estimators.memory import learnt_by
 from srsg.estimators.new_points import NewPointsMixin
 from srsg.labels import check_cluster_count, cluster_graph, label_embedding
@@ -33,7 +39,7 @@ OF_CLUSTERS = ("labels_", "embedding_", "eigenvalues_", "n_clusters_", "eigengap
 """What clustering learns: gone as soon as there is another graph."""
 
 
-class GraphClusterer(NewPointsMixin, ClusterMixin, BaseEstimator, metaclass=ABCMeta):
+class GraphClusterer(NewPointsMixin, CallbackMixin, ClusterMixin, BaseEstimator, metaclass=ABCMeta):
     """Base of the estimators that build a graph of the points and cluster it.
 
     A subclass stores its parameters in ``__init__``, adds their constraints, and writes
@@ -85,6 +91,7 @@ class GraphClusterer(NewPointsMixin, ClusterMixin, BaseEstimator, metaclass=ABCM
         """
         return np.array(as_dense(X), dtype=np.float64, order="C")
 
+    @with_callbacks
     def fit(self, X: Matrix, y: None = None) -> Self:
         """Build the graph and cluster it.
 
@@ -102,10 +109,12 @@ class GraphClusterer(NewPointsMixin, ClusterMixin, BaseEstimator, metaclass=ABCM
         checked = self._validated(X)
         if self.n_clusters != "auto":
             check_cluster_count(self.n_clusters, checked.shape[0])
-        self._learn_graph(checked)
-        self._cluster(*self._spectral_graph())
+        with fit_task(self, X):
+            self._learn_graph(checked)
+            self._cluster(*self._spectral_graph())
         return self
 
+    @with_callbacks
     def fit_graph(self, X: Matrix, y: None = None) -> Self:
         """Learn the graph only: the dear part.
 
@@ -123,7 +132,9 @@ class GraphClusterer(NewPointsMixin, ClusterMixin, BaseEstimator, metaclass=ABCM
         -------
         self
         """
-        self._learn_graph(self._validated(X))
+        checked = self._validated(X)
+        with fit_task(self, X):
+            self._learn_graph(checked)
         return self
 
     def relabel(self, random_state: RandomState = None) -> NDArray[np.intp]:
@@ -201,7 +212,7 @@ class GraphClusterer(NewPointsMixin, ClusterMixin, BaseEstimator, metaclass=ABCM
         self.n_components_ = connected_components(self.affinity_matrix_)[0]
 
     def _engine(self) -> Engine:
-        return ThreadEngine(self.n_jobs, progress_for(self.verbose))
+        return ThreadEngine(self.n_jobs, told_to_callbacks(self, progress_for(self.verbose)))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

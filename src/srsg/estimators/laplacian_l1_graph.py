@@ -22,6 +22,9 @@ class LaplacianL1Graph(CodeClusterer):
     sum_ij S_ij ||Z^i - Z^j||^2`` is minimised point by point, each exactly: the codes of nearest
     neighbours are pulled together in l2 distance, where SRSG compares their supports.
 
+    A new point gets its plain l1 code over the fitted points: to pull that too towards the codes
+    of its neighbours left the clusters of new points as they were.
+
     Parameters
     ----------
     n_clusters : int or "auto"

@@ -39,6 +39,9 @@ class SMCE(GraphClusterer):
 
     The points are taken as they are, not scaled to unit length.
 
+    A new point is coded over its nearest fitted points; one that equals a fitted point, by that
+    alone.
+
     Parameters
     ----------
     n_clusters : int or "auto"

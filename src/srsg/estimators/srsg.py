@@ -40,6 +40,9 @@ class SRSG(CodeClusterer):
     clustering. ``SRSG()`` chooses the step and the graph so that they serve data of many kinds;
     ``SRSG.paper()`` is the method as published.
 
+    A new point gets its l1 code over the fitted points, and from there one run of Algorithm 1
+    with the fitted codes of its nearest fitted points.
+
     Parameters
     ----------
     n_clusters : int or "auto"

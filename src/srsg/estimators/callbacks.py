@@ -1,0 +1,67 @@
+"""scikit-learn's callbacks, where it has them: from version 1.9 on.
+
+``model.set_callbacks(sklearn.callback.ProgressBar())`` is then told of every stage of a fit, such
+as a scan over the points or a sweep, as a task of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from srsg.progress import Progress, Stage
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+try:
+    from sklearn import callback
+except ImportError:
+    callback = None
+
+_Support: Any = object if callback is None else callback.CallbackSupportMixin
+
+
+class CallbackMixin(_Support):
+    """Gives an estimator ``set_callbacks``, where scikit-learn has it."""
+
+
+def with_callbacks(method: Method) -> Method:
+    """Tears the callbacks down after the method, whatever happens in it."""
+    return method if callback is None else callback.with_callbacks(method)
+
+
+class CallbackProgress(Progress):
+    """Tells the callbacks of an estimator of every stage, and another progress too."""
+
+    def __init__(self, estimator: Any, other: Progress) -> None:
+        self.estimator, self.other = estimator, other
+
+    @contextmanager
+    def stage(self, label: str, total: int) -> Iterator[Stage]:
+        task = self.estimator._callback_fit_ctx.subcontext(task_name=label)
+        task.call_on_fit_task_begin(estimator=self.estimator)
+        with self.other.stage(label, total) as stage:
+            yield stage
+        task.call_on_fit_task_end(estimator=self.estimator)
+
+    def note(self, message: str) -> None:
+        self.other.note(message)
+
+
+@contextmanager
+def fit_task(estimator: Any, X: Any) -> Iterator[None]:
+    """Tells the callbacks of an estimator, if it has any, that a fit begins and ends."""
+    if not hasattr(estimator, "_skl_callbacks"):
+        yield
+        return
+    task = estimator._init_callback_context(max_subtasks=None)
+    task.call_on_fit_task_begin(estimator=estimator, X=X)
+    yield
+    task.call_on_fit_task_end(estimator=estimator, X=X)
+
+
+def told_to_callbacks(estimator: Any, progress: Progress) -> Progress:
+    """The same progress, told to the callbacks too while a fit is under way."""
+    under_way = hasattr(estimator, "_callback_fit_ctx")
+    return CallbackProgress(estimator, progress) if under_way else progress
