@@ -310,7 +310,7 @@ def test_the_fitted_points_are_a_copy(digits):
     "name", ["COIL20", "COIL100", "YaleB", "PIE", "UMIST", "Heart", "Ionosphere", "Breast"]
 )
 def test_fitted_points_of_the_paper_keep_their_clusters(paper_data, name):
-    X, y = load_breast_cancer(return_X_y=True) if name == "Breast" else paper_data(name)
+    X, y = load_breast_cancer(return_X_y=True) if name == "Breast" else paper_data(name, 20)
     model = L1Graph(len(np.unique(y)), n_init=1, random_state=0).fit(X)
     assert (model.predict(X) == model.labels_).mean() >= 0.99
 
