@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import linalg, sparse
+from scipy.sparse.linalg import ArpackNoConvergence
 
 from srsg import cluster_graph
 from srsg.embedding import spectral_embedding
@@ -71,6 +72,17 @@ def test_repeated_eigenvalues_within_a_component_are_all_found():
     degree = graph.sum(axis=1)
     expected = linalg.eigvalsh(graph / np.sqrt(np.outer(degree, degree)))[::-1][:n_branches]
     np.testing.assert_allclose(embedding.eigenvalues, expected, atol=1e-8)
+
+
+def test_crowded_eigenvalues_are_left_to_lapack(monkeypatch):
+    graph = sparse.csr_array(random_block(np.random.default_rng(0), 500))
+    expected = spectral_embedding(graph, 4).eigenvalues
+
+    def fail(*_):
+        raise ArpackNoConvergence("No convergence", np.empty(0), np.empty((500, 0)))
+
+    monkeypatch.setattr("srsg.embedding._leading_lanczos", fail)
+    np.testing.assert_allclose(spectral_embedding(graph, 4).eigenvalues, expected, atol=1e-9)
 
 
 def test_rows_have_unit_length():

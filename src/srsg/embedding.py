@@ -13,12 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
 from scipy.sparse import csgraph
-from scipy.sparse.linalg import LinearOperator, eigsh
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from srsg.types import FloatArray, Graph
 
 DENSE_BELOW = 400
 """Components up to this many vertices are solved by LAPACK."""
+
+DENSE_IF_CROWDED = 5000
+"""So are those up to this many whose leading eigenvalues Lanczos cannot tell apart."""
 
 UNIFORM_LINKS = 0.01
 """Weight of the uniform links, as a share of the mean degree (see :func:`spectral_embedding`)."""
@@ -205,11 +208,30 @@ def _leading(matrix: Graph | LinearOperator, count: int) -> tuple[FloatArray, Fl
     """The ``count`` largest eigenvalues of a symmetric matrix, in decreasing order."""
     size = matrix.shape[0]
     if size <= DENSE_BELOW or 3 * count > size:
-        dense = matrix @ np.eye(size)
-        values, vectors = linalg.eigh(dense, subset_by_index=[size - count, size - 1])
-        return values[::-1].copy(), vectors[:, ::-1]
+        return _leading_dense(matrix, count)
+    try:
+        return _leading_lanczos(matrix, count)
+    except ArpackNoConvergence:
+        # The eigenvalues crowd at the top, as those of many alike components do.
+        if size <= DENSE_IF_CROWDED:
+            return _leading_dense(matrix, count)
+        return _leading_lanczos(matrix, count, ncv=min(size - 1, 10 * count + 100), tol=1e-6)
+
+
+def _leading_dense(matrix: Graph | LinearOperator, count: int) -> tuple[FloatArray, FloatArray]:
+    size = matrix.shape[0]
+    dense = matrix @ np.eye(size)
+    values, vectors = linalg.eigh(dense, subset_by_index=[size - count, size - 1])
+    return values[::-1].copy(), vectors[:, ::-1]
+
+
+def _leading_lanczos(
+    matrix: Graph | LinearOperator, count: int, ncv: int | None = None, tol: float = 1e-10
+) -> tuple[FloatArray, FloatArray]:
+    size = matrix.shape[0]
     rng = np.random.default_rng(0)  # start vectors; the result does not depend on them
-    values, vectors = eigsh(matrix, count, which="LA", tol=1e-10, v0=rng.standard_normal(size))
+    start = rng.standard_normal(size)
+    values, vectors = eigsh(matrix, count, which="LA", tol=tol, ncv=ncv, v0=start)
     for _ in range(count):
         # Lanczos can miss copies of a repeated eigenvalue. Send what was found to -1: nothing
         # that remains may exceed the smallest of it.
