@@ -10,7 +10,7 @@ from srsg.experiments.evaluate import Result
 from srsg.experiments.journal import dumped
 from srsg.experiments.published import MEASURES, compared_methods
 from srsg.experiments.run import RowResults
-from srsg.experiments.settings import GRIDS, SETTINGS
+from srsg.experiments.settings import GRIDS, MOST_POINTS, SETTINGS
 from srsg.registry import methods
 
 COLUMNS = (
@@ -56,7 +56,7 @@ def table_markdown(table: int, rows: Sequence[RowResults], n_seeds: int) -> str:
     """The paper's figures and ours, one under the other; the best of each line in bold."""
     parts = [
         f"# {TABLE_TITLES[table]}",
-        _PREFACE.format(n_seeds=n_seeds),
+        _PREFACE.format(n_seeds=n_seeds, most=MOST_POINTS["lr-l1"]),
         f"![The paper's figures and ours](table-{table}.png)",
     ]
     for measure in MEASURES:
@@ -78,7 +78,7 @@ ten restarts of K-means (one restart for K-means at its default); ± is the stan
 - *defaults*: what a user gets who sets nothing but the number of clusters.
 - *tuned with the labels*: the best accuracy on a coarse grid in the paper's range, for the two
   methods that the paper tunes so. Labels choose the weights, which no user without labels can do:
-  not to be compared with the other lines."""
+  not to be compared with the other lines. The Laplacian l1-graph is tuned up to {most} points."""
 
 
 def _measure_table(measure: str, rows: Sequence[RowResults]) -> str:

@@ -140,7 +140,7 @@ class Evaluation:
             self.watcher.ends(share)
             return found
         tasks: dict[tuple[Setting, str], list[Any]] = {
-            (setting, name): candidates(methods()[name], setting, data.n_clusters)
+            (setting, name): candidates(methods()[name], setting, data.n_clusters, len(data.X))
             for setting in SETTINGS
             for name in compared_methods()
         }

@@ -27,8 +27,11 @@ GRIDS: Mapping[str, tuple[Mapping[str, float], ...]] = {
 }
 """Weights in [0.1, 1], where the paper looks for the best ones of these two methods."""
 
+MOST_POINTS = {"lr-l1": 3000}
+"""On larger data a method is not tuned: a grid of minutes a fit would outlast all the rest."""
 
-def candidates(method: Method, setting: Setting, n_clusters: int) -> list[Any]:
+
+def candidates(method: Method, setting: Setting, n_clusters: int, n_points: int = 0) -> list[Any]:
     """The estimators a setting asks for: one, or all of a grid, or none.
 
     Examples
@@ -41,9 +44,13 @@ def candidates(method: Method, setting: Setting, n_clusters: int) -> list[Any]:
     [0.1, 0.2, 0.5, 1.0]
     >>> candidates(methods()["sc"], "tuned", 4)
     []
+    >>> candidates(methods()["lr-l1"], "tuned", 4, n_points=10_000)
+    []
     """
     if setting == "paper":
         return [method.paper(n_clusters)]
     if setting == "default":
         return [method.default(n_clusters)]
+    if n_points > MOST_POINTS.get(method.name, n_points):
+        return []
     return [method.paper(n_clusters, **weights) for weights in GRIDS.get(method.name, ())]

@@ -74,7 +74,7 @@ def _mean_table(rows: Sequence[RowResults]) -> str:
     for setting, title in SETTINGS.items():
         means = [
             f"{fmean(row.results[setting, name].mean('AC') for row in rows):.4f}"
-            if (setting, name) in rows[0].results
+            if all((setting, name) in row.results for row in rows)
             else ""
             for name in names
         ]
