@@ -10,10 +10,11 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_digits
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import plain
-from srsg import SRSG, ElasticNetGraph, L1Graph, LaplacianL1Graph, OMPGraph, cluster_graph
+from srsg import SRSG, ElasticNetGraph, L1Graph, LaplacianL1Graph, OMPGraph
 from srsg.affinity import symmetrized
 from srsg.metrics import clustering_accuracy
 
@@ -108,8 +109,19 @@ def test_srsg_reports_the_steps_it_cut(digits, capsys):
 def test_graph_first_labels_later(fitted, digits):
     graph = clone(fitted).fit_graph(digits[0])
     assert not hasattr(graph, "labels_")
-    labels = cluster_graph(graph.affinity_matrix_, 4, neighbors=graph.neighbors_, random_state=0)
-    np.testing.assert_array_equal(labels, fitted.labels_)
+    np.testing.assert_array_equal(graph.relabel(4, random_state=0), fitted.labels_)
+    assert not hasattr(graph, "labels_")
+    assert len(np.unique(graph.relabel(7))) == 7
+    with pytest.raises(ValueError, match="n_clusters=1000 exceeds the number of points"):
+        graph.relabel(1000)
+    with pytest.raises(NotFittedError):
+        clone(fitted).relabel(4)
+
+
+def test_spectrum_begins_with_the_eigenvalues_used(fitted):
+    spectrum = fitted.spectrum(9)
+    np.testing.assert_allclose(spectrum[:4], fitted.eigenvalues_, atol=1e-8)
+    assert (np.diff(spectrum) <= 0).all()
 
 
 @pytest.mark.parametrize("change", [{"n_jobs": 1}, {"n_jobs": 2}, {"block_size": 7}])

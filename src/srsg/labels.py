@@ -123,18 +123,9 @@ def cluster_graph(
     if n_clusters == "auto":
         n_clusters = estimate_n_clusters(graph).n_clusters
     check_cluster_count(n_clusters, graph.shape[0])
-    strength = AUTO_BRIDGE if bridge == "auto" else bridge
-    outnumbered = connected_components(graph)[0] > n_clusters
-    if neighbors is not None and strength and (outnumbered or bridge != "auto"):
-        links = neighbor_graph(neighbors)
-        graph = bridged(sparse.csr_array(graph), links, strength)
-    if cut == "ratio":
-        graph = evened(graph)
-    elif cut != "normalized":
-        raise ValueError(f"cut must be 'normalized' or 'ratio', got {cut!r}.")
-    # The products of Lanczos are small: threads of BLAS would spend their time waiting.
-    with serial_linear_algebra():
-        embedding = spectral_embedding(graph, n_clusters)
+    if bridge == "auto":
+        bridge = auto_bridge(graph, n_clusters)
+    embedding = embedded_graph(graph, n_clusters, neighbors, bridge, cut)
     labels = label_embedding(
         embedding.vectors,
         n_clusters,
@@ -143,6 +134,30 @@ def cluster_graph(
         random_state=random_state,
     )
     return (labels, embedding) if return_embedding else labels
+
+
+def auto_bridge(graph: Graph, n_clusters: int) -> float | None:
+    """Bridges where components outnumber clusters."""
+    return AUTO_BRIDGE if connected_components(graph)[0] > n_clusters else None
+
+
+def embedded_graph(
+    graph: Graph,
+    n_dimensions: int,
+    neighbors: IntArray | None,
+    bridge: float | None,
+    cut: Cut,
+) -> Embedding:
+    """The spectral embedding of a graph with its bridges, for the cut that is wanted."""
+    if neighbors is not None and bridge:
+        graph = bridged(sparse.csr_array(graph), neighbor_graph(neighbors), bridge)
+    if cut == "ratio":
+        graph = evened(graph)
+    elif cut != "normalized":
+        raise ValueError(f"cut must be 'normalized' or 'ratio', got {cut!r}.")
+    # The products of Lanczos are small: threads of BLAS would spend their time waiting.
+    with serial_linear_algebra():
+        return spectral_embedding(graph, n_dimensions)
 
 
 def check_affinity(affinity: Matrix) -> Graph:

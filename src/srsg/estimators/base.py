@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
+from copy import copy
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -25,7 +26,13 @@ from srsg.estimators.callbacks import (
 )
 from srsg.estimators.memory import learnt_by
 from srsg.estimators.new_points import NewPointsMixin
-from srsg.labels import check_cluster_count, cluster_graph, label_embedding
+from srsg.labels import (
+    auto_bridge,
+    check_cluster_count,
+    cluster_graph,
+    embedded_graph,
+    label_embedding,
+)
 from srsg.n_clusters import estimate_n_clusters
 from srsg.points import Points, as_dense, unit_points
 from srsg.progress import progress_for
@@ -118,8 +125,7 @@ class GraphClusterer(NewPointsMixin, CallbackMixin, ClusterMixin, BaseEstimator,
     def fit_graph(self, X: Matrix, y: None = None) -> Self:
         """Learn the graph only: the dear part.
 
-        ``cluster_graph(self.affinity_matrix_, n_clusters)`` is the cheap part, for as many
-        numbers of clusters as you like.
+        :meth:`relabel` is the cheap part, for as many numbers of clusters as you like.
 
         Parameters
         ----------
@@ -137,22 +143,57 @@ class GraphClusterer(NewPointsMixin, CallbackMixin, ClusterMixin, BaseEstimator,
             self._learn_graph(checked)
         return self
 
-    def relabel(self, random_state: RandomState = None) -> NDArray[np.intp]:
-        """Label the embedding of the last fit anew, from other starts of K-means.
+    def relabel(
+        self, n_clusters: NClusters | None = None, *, random_state: RandomState = None
+    ) -> NDArray[np.intp]:
+        """Label the points anew, on the graph of the last fit: the cheap part.
 
-        Shows for little time how much the labels depend on the starts.
+        Shows for little time what another number of clusters gives, or how much the labels
+        depend on the starts of K-means. The estimator stays as it is.
 
         Parameters
         ----------
+        n_clusters : int, "auto" or None
+            Number of clusters; None keeps the embedding of the last fit and its number.
         random_state : int, RandomState or None
-            Starts of K-means; with the estimator's own the result is ``labels_``.
+            Starts of K-means; with the estimator's own, and its number of clusters, the result
+            is ``labels_``.
 
         Returns
         -------
         ndarray of shape (n_samples,)
         """
-        check_is_fitted(self, "embedding_")
-        return self._labelled(self.embedding_, random_state)
+        if n_clusters is None:
+            check_is_fitted(self, "embedding_")
+            return self._labelled(self.embedding_, random_state)
+        check_is_fitted(self, "affinity_matrix_")
+        if n_clusters != "auto":
+            check_cluster_count(n_clusters, self.affinity_matrix_.shape[0])
+        other = copy(self)
+        other.n_clusters, other.random_state = n_clusters, random_state
+        other._cluster(*other._spectral_graph())
+        return other.labels_
+
+    def spectrum(self, count: int) -> FloatArray:
+        """Leading eigenvalues of the normalised graph that was clustered.
+
+        ``eigenvalues_`` has the first of them; what follows shows the gap.
+
+        Parameters
+        ----------
+        count : int
+            How many.
+
+        Returns
+        -------
+        ndarray of shape (count,)
+        """
+        check_is_fitted(self, "eigenvalues_")
+        graph, neighbors = self._spectral_graph()
+        bridge = self.bridge
+        if bridge == "auto":  # as for the clusters, whose number decides
+            bridge = auto_bridge(graph, self.n_clusters_)
+        return embedded_graph(graph, count, neighbors, bridge, self._cut).eigenvalues
 
     def _spectral_graph(self) -> tuple[Graph, IntArray | None]:
         """The graph that is embedded, and the neighbours that bridge its components."""

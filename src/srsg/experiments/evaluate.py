@@ -134,7 +134,7 @@ def evaluate(
 
 
 def _relabelled(model: GraphClusterer, seed: int) -> NDArray[np.intp]:
-    return model.relabel(seed)
+    return model.relabel(random_state=seed)
 
 
 def _fitted(estimator: Any, X: NDArray, seed: int) -> tuple[NDArray[np.intp], float]:

@@ -16,7 +16,6 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.metrics.cluster import contingency_matrix
 
 from srsg.confidence import Confidence, confidence
-from srsg.labels import AUTO_BRIDGE, cluster_graph
 from srsg.metrics import clustering_accuracy, normalized_mutual_info
 from srsg.points import as_dense
 from srsg.registry import methods
@@ -136,23 +135,10 @@ class Findings:
     def _further(self, own: FloatArray) -> FloatArray:
         n_points, used = len(self.X), len(own)
         count = min(used + FURTHER_EIGENVALUES, n_points - 1)
-        neighbors = self.learnt("neighbors_")
-        if n_points > EIGENVALUES_UP_TO or count <= used:
+        spectrum = getattr(self.model, "spectrum", None)
+        if spectrum is None or n_points > EIGENVALUES_UP_TO or count <= used:
             return np.empty(0)
-        bridge = getattr(self.model, "bridge", None)
-        if bridge == "auto":
-            bridge = AUTO_BRIDGE if (self.learnt("n_components_") or 1) > used else None
-        _, more = cluster_graph(
-            self.model.affinity_matrix_,
-            count,
-            neighbors=neighbors,
-            bridge=bridge,
-            assign_labels="cluster_qr",
-            return_embedding=True,
-        )
-        # A model that clusters another graph than its affinity has other eigenvalues.
-        agree = np.allclose(more.eigenvalues[:used], own, atol=1e-3)
-        return more.eigenvalues[used:] if agree else np.empty(0)
+        return spectrum(count)[used:]
 
 
 def find(
