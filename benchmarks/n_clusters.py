@@ -15,7 +15,6 @@ import numpy as np
 from sklearn.datasets import load_breast_cancer, load_digits
 
 from srsg import SRSG, ElasticNetGraph, L1Graph
-from srsg.n_clusters import estimate_n_clusters
 
 CLASSES = {
     "COIL20": range(4, 21, 2),
@@ -24,7 +23,17 @@ CLASSES = {
     "Heart": (2,),
     "Ionosphere": (2,),
 }
-METHODS = {"SRSG": SRSG, "l1-graph": L1Graph, "elastic net": ElasticNetGraph}
+METHODS = {
+    "SRSG": SRSG,
+    "SRSG, paper": SRSG.paper,
+    "l1-graph": L1Graph,
+    "elastic net": ElasticNetGraph,
+}
+    "SRSG": SRSG,
+    "SRSG, paper": SRSG.paper,
+    "l1-graph": L1Graph,
+    "elastic net": ElasticNetGraph,
+}
 
 
 def rows(folder: Path | None) -> Iterator[tuple[str, int, np.ndarray]]:
@@ -44,10 +53,7 @@ def main() -> None:
     folder = parser.parse_args().data
     print(f"{'data':<12}{'classes':>8}" + "".join(f"{name:>14}" for name in METHODS))
     for name, count, X in rows(folder):
-        found = (
-            estimate_n_clusters(method().fit_graph(X).affinity_matrix_).n_clusters
-            for method in METHODS.values()
-        )
+        found = (method(n_clusters="auto").fit(X).n_clusters_ for method in METHODS.values())
         print(f"{name:<12}{count:>8}" + "".join(f"{number:>14}" for number in found), flush=True)
 
 

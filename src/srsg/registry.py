@@ -58,7 +58,6 @@ _METHODS = (
         "Laplacian l1-graph",
         "LR-l1-graph",
         "srsg:LaplacianL1Graph",
-        # One sweep comes closest to the paper's tables.
         {"lam": 0.1, "gamma": 0.2, "n_neighbors": 5, "max_sweeps": 1},
     ),
     Method(

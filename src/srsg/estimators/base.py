@@ -199,6 +199,10 @@ class GraphClusterer(NewPointsMixin, CallbackMixin, ClusterMixin, BaseEstimator,
         """The graph that is embedded, and the neighbours that bridge its components."""
         return self.affinity_matrix_, getattr(self, "neighbors_", None)
 
+    def _counted_graph(self, graph: Graph) -> Graph:
+        """The graph whose clusters are counted, given the one that is clustered."""
+        return graph
+
     @property
     def _cut(self) -> Cut:
         """What balances the clusters, see :func:`srsg.cluster_graph`."""
@@ -215,7 +219,7 @@ class GraphClusterer(NewPointsMixin, CallbackMixin, ClusterMixin, BaseEstimator,
 
     def _cluster(self, graph: Graph, neighbors: IntArray | None) -> None:
         if self.n_clusters == "auto":
-            count = estimate_n_clusters(graph)
+            count = estimate_n_clusters(self._counted_graph(graph))
             self.n_clusters_ = count.n_clusters
             self.eigengaps_, self.spectrum_ = count.eigengaps, count.eigenvalues
         else:

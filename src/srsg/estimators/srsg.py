@@ -222,8 +222,15 @@ class SRSG(CodeClusterer):
     def _spectral_graph(self) -> tuple[Graph, IntArray | None]:
         if self.affinity == "paper":
             return super()._spectral_graph()
-        both = symmetrized(self.init_codes_) + self.affinity_matrix_
-        return agreement(sparse.csr_array(both)), self.neighbors_
+        return agreement(self._both_graphs()), self.neighbors_
+
+    def _counted_graph(self, graph: Graph) -> Graph:
+        # What is cut, by the step or for want of agreement, must not count as a cluster more.
+        return self._both_graphs() if self.affinity == "agreement" else graph
+
+    def _both_graphs(self) -> sparse.csr_array:
+        """The graph of the codes it started from, and its own."""
+        return sparse.csr_array(symmetrized(self.init_codes_) + self.affinity_matrix_)
 
     @property
     def _cut(self) -> Cut:
