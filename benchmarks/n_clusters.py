@@ -29,11 +29,6 @@ METHODS = {
     "l1-graph": L1Graph,
     "elastic net": ElasticNetGraph,
 }
-    "SRSG": SRSG,
-    "SRSG, paper": SRSG.paper,
-    "l1-graph": L1Graph,
-    "elastic net": ElasticNetGraph,
-}
 
 
 def rows(folder: Path | None) -> Iterator[tuple[str, int, np.ndarray]]:
