@@ -16,6 +16,7 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import load_digits
 
 from srsg import SRSG, L1Graph
+from srsg.files import FileError
 from srsg.persistence import FORMAT, load_model, save_model
 from test_predict import ESTIMATORS
 
@@ -157,7 +158,7 @@ def test_a_failed_save_leaves_the_old_file_alone(saved, tmp_path):
         save_model(model, saved)
     assert saved.read_bytes() == before
     assert os.listdir(tmp_path) == ["model.skops"]
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(FileError, match="there is no folder"):
         save_model(model.set_params(memory=None), tmp_path / "nowhere" / "model.skops")
 
 

@@ -23,6 +23,7 @@ from sklearn.exceptions import NotFittedError
 
 from srsg import SMCE, SRSG, L1Graph, LocalScalingSpectralClustering
 from srsg.confidence import membership
+from srsg.files import FileError
 from srsg.layout import plane
 from srsg.report import write_report
 from srsg.report.findings import find
@@ -241,7 +242,7 @@ def test_a_page_is_replaced_at_once_or_not_at_all(fitted, digits, tmp_path, monk
         raise OSError("no space left on device")
 
     monkeypatch.setattr(os, "replace", full)
-    with pytest.raises(OSError, match="no space"):
+    with pytest.raises(FileError, match="no space"):
         write_report(path, fitted["SRSG"], digits[0])
     assert path.read_text() == "the old page"
     assert [file.name for file in tmp_path.iterdir()] == ["page.html"]

@@ -9,14 +9,13 @@ from __future__ import annotations
 import json
 import os
 import zipfile
-from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import Any
 
 from scipy import sparse
 
 from srsg import __version__, estimators
 from srsg.estimators import GraphClusterer
+from srsg.files import written_whole
 
 FORMAT = 1
 """Raised by one whenever a file of today would not be understood by the version before."""
@@ -72,10 +71,7 @@ def save_model(model: GraphClusterer, path: str | os.PathLike[str]) -> None:
     skops = _skops()
     if _name(type(model)) not in _ESTIMATORS:
         raise TypeError(f"save_model takes an estimator of srsg, got {type(model).__name__}.")
-    target = Path(path)
-    with NamedTemporaryFile(dir=target.parent, prefix=f".{target.name}.", delete=False) as file:
-        unfinished = Path(file.name)
-    try:
+    with written_whole(path) as unfinished:
         skops.dump(model, unfinished)
         unknown = _untrusted(skops, unfinished)
         if unknown:
@@ -85,10 +81,6 @@ def save_model(model: GraphClusterer, path: str | os.PathLike[str]) -> None:
             )
         with zipfile.ZipFile(unfinished, "a") as archive:
             archive.writestr(_VERSIONS, json.dumps({"format": FORMAT, "srsg": __version__}))
-        unfinished.replace(target)
-    except BaseException:
-        unfinished.unlink(missing_ok=True)
-        raise
 
 
 def load_model(path: str | os.PathLike[str]) -> Any:

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 
 from srsg import __version__
 from srsg.colors import palette
+from srsg.files import written_whole
 from srsg.layout import plane
 from srsg.report import evidence, sections
 from srsg.report.findings import Findings, find
@@ -101,7 +102,8 @@ def write_report(
         title=title,
         seconds=seconds,
     )
-    _write_at_once(target, page(found))
+    with written_whole(target) as whole:
+        whole.write_text(page(found), "utf-8")
     return target
 
 
@@ -192,13 +194,3 @@ def _packed(values: np.ndarray, dtype: str) -> str:
 def _safe_json(value: Any) -> str:
     """JSON that cannot end the script element it stands in."""
     return json.dumps(value, separators=(",", ":")).replace("<", "\\u003c")
-
-
-def _write_at_once(target: Path, text: str) -> None:
-    """Write beside the target, then take its place: no reader ever sees half a page."""
-    part = target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
-        part.write_text(text, "utf-8")
-        os.replace(part, target)
-    finally:
-        part.unlink(missing_ok=True)
