@@ -1,11 +1,11 @@
-"""The paper's two measures of agreement with known labels."""
+"""Agreement with known labels: the paper's two measures, and the adjusted Rand index."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import linear_sum_assignment
-from sklearn.metrics import normalized_mutual_info_score
+from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from sklearn.metrics.cluster import contingency_matrix
 
 
@@ -57,6 +57,23 @@ def normalized_mutual_info(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     """
     score = normalized_mutual_info_score(*_checked(y_true, y_pred), average_method="max")
     return float(score)
+
+
+def scores(y_true: ArrayLike, y_pred: ArrayLike) -> dict[str, float]:
+    """All measures by their short names: accuracy, NMI, adjusted Rand index.
+
+    Examples
+    --------
+    >>> from srsg.metrics import scores
+    >>> scores([0, 0, 1, 1], [1, 1, 0, 0])
+    {'AC': 1.0, 'NMI': 1.0, 'ARI': 1.0}
+    """
+    true, pred = _checked(y_true, y_pred)
+    return {
+        "AC": clustering_accuracy(true, pred),
+        "NMI": normalized_mutual_info(true, pred),
+        "ARI": float(adjusted_rand_score(true, pred)),
+    }
 
 
 def _checked(y_true: ArrayLike, y_pred: ArrayLike) -> tuple[np.ndarray, np.ndarray]:

@@ -68,7 +68,7 @@ def save_model(model: GraphClusterer, path: str | os.PathLike[str]) -> None:
     >>> bool((loaded.predict(X) == model.predict(X)).all())
     True
     """
-    skops = _skops()
+    skops = check_skops()
     if _name(type(model)) not in _ESTIMATORS:
         raise TypeError(f"save_model takes an estimator of srsg, got {type(model).__name__}.")
     with written_whole(path) as unfinished:
@@ -103,7 +103,7 @@ def load_model(path: str | os.PathLike[str]) -> Any:
         If it is no model of this package, is damaged, was written by a newer version of the
         format, or holds anything but estimators of this package, arrays and plain values.
     """
-    skops = _skops()
+    skops = check_skops()
     _check_versions(path)
     try:
         unknown = _untrusted(skops, path)
@@ -136,7 +136,8 @@ def _untrusted(skops: Any, path: str | os.PathLike[str]) -> list[str]:
     return [name for name in skops.get_untrusted_types(file=path) if name not in _TRUSTED]
 
 
-def _skops() -> Any:
+def check_skops() -> Any:
+    """The library that writes and reads models, or one line that says how to get it."""
     try:
         import skops.io
     except ImportError as error:

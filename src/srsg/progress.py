@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Protocol
 
 
@@ -69,7 +70,31 @@ class _PrintedStage:
 
 SILENT = Progress()
 
+_listener: ContextVar[Progress | None] = ContextVar("listener", default=None)
+
+
+@contextmanager
+def told_to(progress: Progress) -> Iterator[None]:
+    """All work of the block tells its progress here, whatever ``verbose`` asks for.
+
+    So a program shows progress in its own way without a parameter of every estimator, which
+    would have to be copied, compared and saved with it.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from srsg import OMPGraph
+    >>> from srsg.progress import PrintedProgress, told_to
+    >>> with told_to(PrintedProgress()):  # on standard error
+    ...     _ = OMPGraph(3).fit(load_digits().data[:50])
+    """
+    token = _listener.set(progress)
+    try:
+        yield
+    finally:
+        _listener.reset(token)
+
 
 def progress_for(verbose: bool | int) -> Progress:
-    """The progress an estimator's ``verbose`` asks for."""
-    return PrintedProgress() if verbose else SILENT
+    """The progress an estimator's ``verbose`` asks for, or who listens to all."""
+    return _listener.get() or (PrintedProgress() if verbose else SILENT)

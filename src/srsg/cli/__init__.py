@@ -5,22 +5,41 @@ A command imports what it needs inside its function, so that ``srsg --help`` is 
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import typer
 
+from srsg.cli.cluster import cluster
+from srsg.cli.console import Commands
 from srsg.cli.reproduce import reproduce
 
 app = typer.Typer(
+    cls=Commands,
     help="Sparse-graph clustering: SRSG, the l1-graph and the methods they are compared with.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command()(reproduce)
+for command in (cluster, reproduce):
+    app.command()(command)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from srsg import __version__
+
+        print(f"srsg {__version__}")
+        raise typer.Exit
 
 
 @app.callback()
-def _commands() -> None:
-    """Keeps the name of a command necessary while there is only one."""
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Print it."),
+    ] = False,
+) -> None:
+    """Sparse-graph clustering: SRSG, the l1-graph and the methods they are compared with."""
 
 
 def main() -> None:

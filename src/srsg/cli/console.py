@@ -1,17 +1,78 @@
-"""What the commands share: messages and progress on the terminal."""
+"""What the commands share: messages and errors on the terminal."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+import os
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
-from rich.progress import TimeRemainingColumn as Remaining
+from rich.markup import escape as escaped
+from typer.core import TyperGroup
 
 errors = Console(stderr=True, highlight=False)
-"""Progress and errors; results go to standard output."""
+"""Progress, messages and errors; results go to standard output."""
+
+INTERRUPTED = 130
+"""What shells expect of a program that Ctrl-C ends."""
+
+_UsageError: Any = typer.BadParameter.__mro__[1]  # typer has no other name for it
+
+_AS_OPTIONS = {
+    "drop_missing=True": "--drop-missing",
+    "image_size=(32, 32)": "--image-size 32x32",
+    "n_clusters=": "-k ",
+    "n_neighbors=": "--n-neighbors ",
+    "scale_neighbor=": "--scale-neighbor ",
+    "labels=": "--labels ",
+}
+"""How the command line spells what the library's messages advise."""
+
+
+class Commands(TyperGroup):
+    """All commands: whatever goes wrong in one of them is one line, and no traceback.
+
+    What nobody expects, a bug, keeps its traceback.
+    """
+
+    def invoke(self, ctx: Any) -> Any:
+        with one_line_errors():
+            return super().invoke(ctx)
+
+
+@contextmanager
+def one_line_errors() -> Iterator[None]:
+    """Turn expected errors into a line on standard error and the exit status."""
+    try:
+        with warnings.catch_warnings():
+            warnings.showwarning = _show_warning
+            yield
+        sys.stdout.flush()
+    except BrokenPipeError:  # whoever reads our output has had enough: `| head -1`
+        _close_output()
+        raise typer.Exit(0) from None
+    except KeyboardInterrupt:
+        raise fail("stopped.", INTERRUPTED) from None
+    except _UsageError as error:
+        command = error.ctx.command_path if error.ctx else "srsg"
+        message = error.format_message().rstrip(".")
+        raise fail(f"{message}. See {command} --help.", error.exit_code) from error
+    except MemoryError as error:
+        reason = f" ({error})" if str(error) else ""
+        raise fail(f"there is not enough memory{reason}.") from error
+    except OSError as error:
+        _close_output()
+        raise fail(_named(error)) from error
+    except ValueError as error:  # what the library raises for all bad input
+        raise fail(as_options(" ".join(str(error).split()))) from error
+    except ImportError as error:
+        if "pip install" not in str(error):  # not an optional library
+            raise
+        raise fail(error) from error
 
 
 def fail(message: object, code: int = 1) -> typer.Exit:
@@ -20,43 +81,46 @@ def fail(message: object, code: int = 1) -> typer.Exit:
     return typer.Exit(code)
 
 
+def note(message: object) -> None:
+    """Print one line for the user to know."""
+    errors.print(f"[dim]note:[/] {escape(as_options(str(message)))}", soft_wrap=True)
+
+
+def silent(message: object) -> None:
+    """A note that is not printed."""
+
+
+def notes(quiet: bool) -> Callable[[object], None]:
+    """Where notes go."""
+    return silent if quiet else note
+
+
 def escape(message: object) -> str:
     """Text that is not markup."""
-    from rich.markup import escape as escaped
-
     return escaped(str(message))
 
 
-class Work:
-    """One bar: what runs, how much is done, about how long the rest takes."""
-
-    def __init__(self, progress: Progress, task: TaskID) -> None:
-        self._progress, self._task = progress, task
-
-    def starts(self, what: str) -> None:
-        """Show what runs now."""
-        self._progress.update(self._task, what=escape(what))
-
-    def ends(self, share: float) -> None:
-        """So much of the whole, which is 1, is done."""
-        self._progress.advance(self._task, share)
-
-    def note(self, message: str) -> None:
-        """Print a line above the bar."""
-        self._progress.console.print(escape(message), soft_wrap=True)
+def as_options(message: str) -> str:
+    """A message of the library with the options of the command line."""
+    for python, option in _AS_OPTIONS.items():
+        message = message.replace(python, option)
+    return message
 
 
-@contextmanager
-def progress(title: str) -> Iterator[Work]:
-    """A bar on standard error while the block runs."""
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=24),
-        TextColumn("{task.percentage:>3.0f} %"),
-        TimeElapsedColumn(),
-        TextColumn("left:"),
-        Remaining(),
-        TextColumn("{task.fields[what]}"),
-    )
-    with Progress(*columns, console=errors) as bar:
-        yield Work(bar, bar.add_task(title, total=1.0, what=""))
+def _named(error: OSError) -> str:
+    """The file and the reason, where the system gives them."""
+    if not error.strerror:
+        return str(error)
+    return f"{error.filename or 'standard output'}: {error.strerror}."
+
+
+def _show_warning(message: Warning | str, *_: Any) -> None:
+    errors.print(f"[yellow]warning:[/] {escape(' '.join(str(message).split()))}", soft_wrap=True)
+
+
+def _close_output() -> None:
+    """Forget what standard output still holds, so that Python does not try again at its end."""
+    with suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)

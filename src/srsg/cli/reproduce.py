@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from srsg.cli.console import errors, fail, progress
+from srsg.cli.bars import bar
+from srsg.cli.console import INTERRUPTED, errors, fail
 
 if TYPE_CHECKING:
     from srsg.experiments.run import Evaluation
@@ -63,9 +64,7 @@ def reproduce(
         written += sum(_figure(name, evaluation, output, quick) for name in figures)
     except KeyboardInterrupt:
         errors.print("stopped; the same command goes on from here.")
-        raise typer.Exit(130) from None
-    except (OSError, ValueError) as error:
-        raise fail(error) from error
+        raise typer.Exit(INTERRUPTED) from None
     if not written:
         raise fail(f"{folder} has none of the data that this needs.")
     if everything and not quick:
@@ -86,7 +85,7 @@ def _tables(evaluation: Evaluation, tables: list[int], output: Path, quick: bool
     from srsg.experiments.outputs import write_tables
     from srsg.experiments.summary import summary_lines
 
-    with progress("tables") as evaluation.watcher:
+    with bar("tables") as evaluation.watcher:
         found = write_tables(evaluation, tables, output, quick)
     present = [row for row in found if not row.absent]
     if present:
@@ -99,7 +98,7 @@ def _figure(name: str, evaluation: Evaluation, output: Path, quick: bool) -> boo
     from srsg.experiments.outputs import write_figure
 
     try:
-        with progress(name) as evaluation.watcher:
+        with bar(name) as evaluation.watcher:
             write_figure(name, evaluation, output, quick)
     except FileNotFoundError as error:
         errors.print(f"figure {name} left out: {error}", soft_wrap=True, markup=False)

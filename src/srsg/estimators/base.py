@@ -35,7 +35,7 @@ from srsg.labels import (
 )
 from srsg.n_clusters import estimate_n_clusters
 from srsg.points import Points, as_dense, unit_points
-from srsg.progress import progress_for
+from srsg.progress import Progress, progress_for
 from srsg.types import Cut, FloatArray, Graph, IntArray, Matrix, Memory, NClusters, RandomState
 
 AT_LEAST_ONE = Interval(Integral, 1, None, closed="left")
@@ -118,7 +118,8 @@ class GraphClusterer(NewPointsMixin, CallbackMixin, ClusterMixin, BaseEstimator,
             check_cluster_count(self.n_clusters, checked.shape[0])
         with fit_task(self, X):
             self._learn_graph(checked)
-            self._cluster(*self._spectral_graph())
+            with self._progress().stage("eigenvectors and labels", 1):
+                self._cluster(*self._spectral_graph())
         return self
 
     @with_callbacks
@@ -256,8 +257,11 @@ class GraphClusterer(NewPointsMixin, CallbackMixin, ClusterMixin, BaseEstimator,
             setattr(self, name, value)
         self.n_components_ = connected_components(self.affinity_matrix_)[0]
 
+    def _progress(self) -> Progress:
+        return told_to_callbacks(self, progress_for(self.verbose))
+
     def _engine(self) -> Engine:
-        return ThreadEngine(self.n_jobs, told_to_callbacks(self, progress_for(self.verbose)))
+        return ThreadEngine(self.n_jobs, self._progress())
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

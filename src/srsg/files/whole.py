@@ -34,15 +34,11 @@ def written_whole(path: str | os.PathLike[str]) -> Iterator[Path]:
     ...     os.listdir(folder)
     ['report.txt']
     """
-    target = Path(os.path.realpath(path))  # a link stays a link
-    if target.is_dir():
-        raise FileError(f"{path}: is a folder; name a file.")
-    if not target.parent.is_dir():
-        raise FileError(f"{path}: there is no folder {target.parent}.")
-    if target.exists() and not target.is_file():  # a pipe or a device: nothing to replace
+    target = _target(path)
+    if _is_device(target):
         yield target
         return
-    temporary = target.with_name(f".{target.stem[:100]}-{secrets.token_hex(4)}{target.suffix}")
+    temporary = _beside(target)
     try:
         yield temporary
         with temporary.open("rb+") as file:
@@ -55,3 +51,51 @@ def written_whole(path: str | os.PathLike[str]) -> Iterator[Path]:
     finally:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
+
+
+def check_writable(path: str | os.PathLike[str]) -> None:
+    """Find out before long work whether its result can be written; leaves nothing behind.
+
+    Raises
+    ------
+    FileError
+        If there is no such folder, or it may not be written to.
+
+    Examples
+    --------
+    >>> from srsg.files import check_writable
+    >>> check_writable("nowhere/labels.csv")
+    Traceback (most recent call last):
+    ...
+    srsg.files.errors.FileError: nowhere/labels.csv: there is no folder ...
+    """
+    target = _target(path)
+    if _is_device(target):
+        return
+    if target.exists() and not os.access(target, os.W_OK):
+        raise FileError(f"{path}: is there already and may not be written.")
+    probe = _beside(target)
+    try:
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        raise FileError(f"{path}: cannot be written ({one_line(error)}).") from error
+
+
+def _target(path: str | os.PathLike[str]) -> Path:
+    target = Path(os.path.realpath(path))  # a link stays a link
+    if target.is_dir():
+        raise FileError(f"{path}: is a folder; name a file.")
+    if not target.parent.is_dir():
+        raise FileError(f"{path}: there is no folder {target.parent}.")
+    return target
+
+
+def _is_device(target: Path) -> bool:
+    """A pipe or a device: nothing to replace."""
+    return target.exists() and not target.is_file()
+
+
+def _beside(target: Path) -> Path:
+    """A hidden name in the same folder."""
+    return target.with_name(f".{target.stem[:100]}-{secrets.token_hex(4)}{target.suffix}")

@@ -197,3 +197,6 @@ _LABEL_WRITERS = {
     ".feather": _write_frame("feather"),
 }
 _GRAPH_WRITERS = {".npz": _write_sparse, ".graphml": write_graphml, ".csv": _write_edges}
+
+LABEL_ENDINGS = tuple(_LABEL_WRITERS)
+GRAPH_ENDINGS = tuple(_GRAPH_WRITERS)

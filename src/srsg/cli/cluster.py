@@ -1,0 +1,233 @@
+"""``srsg cluster``: data in, labels out."""
+
+from __future__ import annotations
+
+import json as jsonlib
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from srsg.cli import options
+from srsg.cli.bars import bars
+from srsg.cli.console import notes
+from srsg.registry import Method, methods
+
+if TYPE_CHECKING:
+    from srsg.files import Table
+
+STANDARD_OUTPUT = Path("-")
+
+_OUTPUT = "What is written"
+_FITTING = "The method"
+
+
+def _of_methods(text: str, **settings: Any) -> Any:
+    return typer.Option(help=text, show_default="the method's", rich_help_panel=_FITTING, **settings)
+
+
+def _file(text: str, *names: str) -> Any:
+    return typer.Option(*names, help=text, rich_help_panel=_OUTPUT, show_default=False)
+
+
+def cluster(
+    data: options.Data,
+    clusters: options.Clusters = None,
+    method: options.MethodName = "srsg",
+    output: Annotated[
+        Path,
+        typer.Option(
+            "-o",
+            "--output",
+            help="Labels: .csv .tsv .npy .npz .parquet .feather; - is standard output.",
+            rich_help_panel=_OUTPUT,
+        ),
+    ] = STANDARD_OUTPUT,
+    graph: Annotated[Path | None, _file("The graph: .npz .graphml .csv.")] = None,
+    model: Annotated[Path | None, _file("The model, for srsg predict: .skops.")] = None,
+    report: Annotated[Path | None, _file("A page to look at: .html.")] = None,
+    lam: Annotated[float | None, _of_methods("Weight of the l1 norm.")] = None,
+    gamma: Annotated[float | None, _of_methods("Weight of the regularisation.")] = None,
+    n_neighbors: Annotated[int | None, _of_methods("Nearest neighbours of a point.")] = None,
+    step: Annotated[float | None, _of_methods("Step of srsg.")] = None,
+    l1_ratio: Annotated[float | None, _of_methods("Share of the l1 norm in ensc.")] = None,
+    n_nonzero: Annotated[int | None, _of_methods("Most points that code a point in omp.")] = None,
+    scale_neighbor: Annotated[int | None, _of_methods("Neighbour of sc's local scale.")] = None,
+    memory: Annotated[
+        Path | None, _of_methods("Folder that keeps graphs: another -k is then quick.")
+    ] = None,
+    labels: options.Labels = None,
+    drop_missing: options.DropMissing = False,
+    columns: options.Columns = None,
+    variable: options.Variable = None,
+    image_size: options.ImageSize = None,
+    gray: options.Gray = False,
+    seed: options.Seed = 0,
+    jobs: options.Jobs = None,
+    json: options.AsJson = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Cluster the points of a file or the images of a folder.
+
+    Labels go to standard output as CSV, or to the file that -o names.
+    """
+    chosen, say = methods()[method], notes(quiet or json)
+    _check_choices(chosen, clusters, graph, model)
+    with bars(quiet or json) as progress:
+        with progress.stage("loading", 1):
+            estimator = options.estimator(
+                chosen,
+                int(clusters) if clusters not in (None, "auto") else "auto",
+                {
+                    "lam": lam,
+                    "gamma": gamma,
+                    "n_neighbors": n_neighbors,
+                    "step": step,
+                    "l1_ratio": l1_ratio,
+                    "n_nonzero": n_nonzero,
+                    "scale_neighbor": scale_neighbor,
+                    "memory": None if memory is None else str(memory),
+                    "n_jobs": jobs,
+                    "random_state": seed,
+                },
+            )
+            _check_outputs(output, graph, model, report)
+        table = options.read_table(
+            data,
+            progress,
+            say,
+            labels=labels,
+            drop_missing=drop_missing,
+            columns=columns,
+            variable=variable,
+            image_size=image_size,
+            gray=gray,
+        )
+        start = time.perf_counter()
+        estimator.fit(table.X)
+        seconds = time.perf_counter() - start
+        if clusters is None:
+            say(f"-k was not given: the graph suggests {estimator.n_clusters_} clusters")
+        files = {"labels": output, "graph": graph, "model": model, "report": report}
+        if json and output == STANDARD_OUTPUT:  # taken by the summary
+            del files["labels"]
+        written = {kind: path for kind, path in files.items() if path is not None}
+        with progress.stage(f"writing {', '.join(written)}", 1):
+            _write(written, estimator, table, seconds, title=f"{chosen.title} on {data}")
+    found = _summary(data, chosen, estimator, table, seconds, written)
+    if json:
+        print(jsonlib.dumps(found, indent=2))
+    else:
+        for line in _lines(found):
+            say(line)
+
+
+def _check_choices(
+    method: Method, clusters: str | None, graph: Path | None, model: Path | None
+) -> None:
+    """What the methods that build no graph cannot do."""
+    if method.path.startswith("srsg:"):
+        return
+    if clusters in (None, "auto"):
+        raise typer.BadParameter(f"the method {method.name} needs a number of clusters: -k.")
+    for option, value in (("--graph", graph), ("--model", model)):
+        if value is not None:
+            raise typer.BadParameter(f"{option} is no option of the method {method.name}.")
+
+
+def _check_outputs(
+    output: Path, graph: Path | None, model: Path | None, report: Path | None
+) -> None:
+    from srsg.files.errors import needed
+    from srsg.files.writing import GRAPH_ENDINGS, LABEL_ENDINGS
+
+    if output != STANDARD_OUTPUT:
+        options.check_output(output, LABEL_ENDINGS, "--output")
+        if output.suffix.lower() in (".parquet", ".feather"):
+            needed("pyarrow", "Parquet and Feather files")
+    options.check_output(graph, GRAPH_ENDINGS, "--graph")
+    options.check_output(model, (".skops",), "--model")
+    options.check_output(report, (".html", ".htm"), "--report")
+    if model is not None:
+        from srsg.persistence import check_skops
+
+        check_skops()
+
+
+def _write(
+    files: dict[str, Path], estimator: Any, table: Table, seconds: float, title: str
+) -> None:
+    """All that is asked for; each file whole or not at all."""
+    from srsg.confidence import confidence
+    from srsg.files import write_graph, write_labels
+
+    if "labels" in files:
+        share = confidence(estimator, table.X).share.round(6)
+        write_labels(
+            files["labels"],
+            estimator.labels_,
+            row_ids=table.row_ids,
+            columns={"confidence": share},
+        )
+    if "graph" in files:
+        write_graph(files["graph"], estimator.affinity_matrix_, labels=estimator.labels_)
+    if "model" in files:
+        from srsg.persistence import save_model
+
+        save_model(estimator, files["model"])
+    if "report" in files:
+        from srsg.report import write_report
+
+        write_report(
+            files["report"],
+            estimator,
+            table.X,
+            y=table.y,
+            class_names=table.class_names,
+            image_shape=table.image_shape,
+            feature_names=table.feature_names,
+            row_ids=list(table.row_ids),
+            title=title,
+            seconds=seconds,
+        )
+
+
+def _summary(
+    data: str,
+    method: Method,
+    estimator: Any,
+    table: Table,
+    seconds: float,
+    files: dict[str, Path],
+) -> dict[str, Any]:
+    import numpy as np
+
+    from srsg.metrics import scores
+
+    sizes = np.unique(estimator.labels_, return_counts=True)[1]
+    return {
+        "data": data,
+        "method": method.name,
+        "n_points": len(table.X),
+        "n_features": table.X.shape[1],
+        "n_clusters": len(sizes),
+        "sizes": sizes.tolist(),
+        "scores": None if table.y is None else scores(table.y, estimator.labels_),
+        "seconds": round(seconds, 3),
+        "notes": list(table.notes),
+        "files": {kind: str(path) for kind, path in files.items() if path != STANDARD_OUTPUT},
+    }
+
+
+def _lines(found: dict[str, Any]) -> list[str]:
+    """The summary for people."""
+    lines = [
+        f"{found['n_points']} points in {found['n_clusters']} clusters of "
+        f"{min(found['sizes'])} to {max(found['sizes'])} points, by {found['method']} in "
+        f"{found['seconds']:.1f} s"
+    ]
+    if found["scores"]:
+        named = (f"{name} {value:.4f}" for name, value in found["scores"].items())
+        lines.append(f"against the known classes: {', '.join(named)}")
+    return lines + [f"{kind}: {path}" for kind, path in found["files"].items()]

@@ -1,0 +1,181 @@
+"""Options that several commands have."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from srsg.registry import Method, methods
+
+if TYPE_CHECKING:
+    from srsg.files import Table
+    from srsg.progress import Progress
+
+_READING = "The file"
+_FITTING = "The method"
+
+
+def _method_names(incomplete: str) -> list[tuple[str, str]]:
+    """For the shell to complete."""
+    found = methods().values()
+    return [(each.name, each.title) for each in found if each.name.startswith(incomplete)]
+
+
+def _one_method(name: str) -> str:
+    if name not in methods():
+        raise typer.BadParameter(f"no method is called {name!r}. Known: {', '.join(methods())}.")
+    return name
+
+
+def _several_methods(names: str | None) -> str | None:
+    for name in names.split(",") if names else ():
+        _one_method(name)
+    return names
+
+
+def _clusters(text: str | int | None) -> str | None:
+    if text not in (None, "auto") and not re.fullmatch(r"[1-9]\d*", str(text)):
+        raise typer.BadParameter(f"{text!r} is neither a number of clusters nor auto.")
+    return None if text is None else str(text)
+
+
+def _size(text: str | None) -> str | None:
+    if text is not None and not re.fullmatch(r"[1-9]\d*x[1-9]\d*", text):
+        raise typer.BadParameter(f"{text!r} is no size such as 32x24, height by width.")
+    return text
+
+
+Data = Annotated[
+    str,
+    typer.Argument(
+        metavar="DATA",
+        help="A file (.csv .tsv .npy .npz .parquet .feather .mat .h5 .hdf5), a folder of images, "
+        "or - for CSV from standard input.",
+        show_default=False,
+    ),
+]
+Clusters = Annotated[
+    str | None,
+    typer.Option(
+        "-k", "--clusters", callback=_clusters, help="Number of clusters.", show_default="auto"
+    ),
+]
+MethodName = Annotated[
+    str,
+    typer.Option(
+        "--method",
+        "-m",
+        callback=_one_method,
+        autocompletion=_method_names,
+        help=f"One of {', '.join(methods())}.",
+        rich_help_panel=_FITTING,
+    ),
+]
+MethodNames = Annotated[
+    str | None,
+    typer.Option(
+        "--methods",
+        callback=_several_methods,
+        autocompletion=_method_names,
+        help="Some of them, with commas between.",
+        show_default="all",
+    ),
+]
+Seed = Annotated[
+    int, typer.Option(min=0, help="Starts of K-means; the same seed gives the same labels.")
+]
+Jobs = Annotated[
+    int | None,
+    typer.Option(help="Threads; results do not depend on it.", show_default="all cores"),
+]
+Labels = Annotated[
+    str | None,
+    typer.Option(
+        help="Known classes: a column or array of DATA, or a file with one a row.",
+        rich_help_panel=_READING,
+    ),
+]
+DropMissing = Annotated[
+    bool,
+    typer.Option("--drop-missing", help="Drop rows with gaps.", rich_help_panel=_READING),
+]
+Columns = Annotated[
+    str | None,
+    typer.Option(
+        help="Columns of a table to use, with commas between.",
+        show_default="those of numbers",
+        rich_help_panel=_READING,
+    ),
+]
+Variable = Annotated[
+    str | None,
+    typer.Option(help="The array, in a file of several.", rich_help_panel=_READING),
+]
+ImageSize = Annotated[
+    str | None,
+    typer.Option(
+        metavar="HxW", callback=_size, help="Resize images to this.", rich_help_panel=_READING
+    ),
+]
+Gray = Annotated[
+    bool, typer.Option("--gray", help="Turn images gray.", rich_help_panel=_READING)
+]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors and results only.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print a summary as JSON.")]
+
+
+def read_table(
+    data: str,
+    progress: Progress,
+    say: Callable[[object], None],
+    *,
+    columns: str | None = None,
+    image_size: str | None = None,
+    **options: Any,
+) -> Table:
+    """Read DATA as the options ask for, and print its notes."""
+    from srsg.files import read_points
+    from srsg.files.reading import display_name
+
+    height, _, width = (image_size or "").partition("x")
+    with progress.stage(f"reading {display_name(data)}", 1):
+        table = read_points(
+            data,
+            columns=columns.split(",") if columns else None,
+            image_size=(int(height), int(width)) if image_size else None,
+            **options,
+        )
+    for line in table.notes:
+        say(line)
+    return table
+
+
+def check_output(path: Path | None, endings: tuple[str, ...], option: str) -> None:
+    """Refuse, before long work, a file that could not be written after it."""
+    from srsg.files import FileError, check_writable
+
+    if path is None:
+        return
+    if path.suffix.lower() not in endings:
+        raise FileError(f"{option} {path}: its name must end in {' or '.join(endings)}.")
+    check_writable(path)
+
+
+def estimator(method: Method, n_clusters: int | str, parameters: dict[str, Any]) -> Any:
+    """The method's estimator; what it does not have is refused by the name of its option."""
+    import inspect
+
+    known = inspect.signature(method.estimator).parameters
+    given = {name: value for name, value in parameters.items() if value is not None}
+    for name in given:
+        if name not in known:
+            option = _OPTION_OF.get(name, f"--{name.replace('_', '-')}")
+            raise typer.BadParameter(f"{option} is no option of the method {method.name}.")
+    return method.default(n_clusters, **given)
+
+
+_OPTION_OF = {"n_jobs": "--jobs", "random_state": "--seed"}
