@@ -66,7 +66,7 @@ class Confidence:
         return members[np.argsort(self.share[members], kind="stable")[:count]]
 
 
-def confidence(model: Any, X: FloatArray) -> Confidence:
+def confidence(model: Any, X: NDArray[np.floating]) -> Confidence:
     """Confidence by the graph of a fitted model, or by the centres of its clusters.
 
     Examples
@@ -97,7 +97,7 @@ def _in_graph(graph: Any, labels: NDArray) -> Confidence:
     return Confidence(share, own, "share of a point's edge weight that stays in its cluster")
 
 
-def _by_centres(X: FloatArray, labels: NDArray) -> Confidence:
+def _by_centres(X: NDArray[np.floating], labels: NDArray) -> Confidence:
     """One minus the ratio of the distances to the own centre and to the next."""
     names, cluster = np.unique(labels, return_inverse=True)
     centres = np.array([X[cluster == c].mean(axis=0) for c in range(len(names))])

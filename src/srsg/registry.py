@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Method:
         """The estimator with the paper's settings."""
         return self.estimator(n_clusters, **{**self.paper_settings, **parameters})
 
-    def default(self, n_clusters: int, **parameters: Any) -> Any:
+    def default(self, n_clusters: int | Literal["auto"], **parameters: Any) -> Any:
         """The estimator as a user gets it who sets nothing."""
         return self.estimator(n_clusters, **parameters)
 

@@ -10,7 +10,9 @@ from typing import Annotated
 import typer
 
 from srsg.cli.cluster import cluster
+from srsg.cli.compare import compare
 from srsg.cli.console import Commands
+from srsg.cli.predict import predict
 from srsg.cli.reproduce import reproduce
 
 app = typer.Typer(
@@ -20,7 +22,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (cluster, reproduce):
+for command in (cluster, compare, predict, reproduce):
     app.command()(command)
 
 

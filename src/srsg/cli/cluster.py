@@ -4,46 +4,36 @@ from __future__ import annotations
 
 import json as jsonlib
 import time
+from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from srsg.cli import options
+from srsg.cli import options, outputs
 from srsg.cli.bars import bars
-from srsg.cli.console import notes
+from srsg.cli.console import note, say
 from srsg.registry import Method, methods
 
 if TYPE_CHECKING:
     from srsg.files import Table
 
-STANDARD_OUTPUT = Path("-")
-
-_OUTPUT = "What is written"
-_FITTING = "The method"
-
 
 def _of_methods(text: str, **settings: Any) -> Any:
-    return typer.Option(help=text, show_default="the method's", rich_help_panel=_FITTING, **settings)
+    return typer.Option(
+        help=text, show_default="the method's", rich_help_panel=options.FITTING, **settings
+    )
 
 
 def _file(text: str, *names: str) -> Any:
-    return typer.Option(*names, help=text, rich_help_panel=_OUTPUT, show_default=False)
+    return typer.Option(*names, help=text, rich_help_panel=options.WRITING, show_default=False)
 
 
 def cluster(
     data: options.Data,
     clusters: options.Clusters = None,
     method: options.MethodName = "srsg",
-    output: Annotated[
-        Path,
-        typer.Option(
-            "-o",
-            "--output",
-            help="Labels: .csv .tsv .npy .npz .parquet .feather; - is standard output.",
-            rich_help_panel=_OUTPUT,
-        ),
-    ] = STANDARD_OUTPUT,
+    output: options.LabelsFile = options.STANDARD_OUTPUT,
     graph: Annotated[Path | None, _file("The graph: .npz .graphml .csv.")] = None,
     model: Annotated[Path | None, _file("The model, for srsg predict: .skops.")] = None,
     report: Annotated[Path | None, _file("A page to look at: .html.")] = None,
@@ -72,11 +62,11 @@ def cluster(
 
     Labels go to standard output as CSV, or to the file that -o names.
     """
-    chosen, say = methods()[method], notes(quiet or json)
+    chosen, quiet = methods()[method], quiet or json
     _check_choices(chosen, clusters, graph, model)
-    with bars(quiet or json) as progress:
+    with bars(quiet) as progress:
         with progress.stage("loading", 1):
-            estimator = options.estimator(
+            estimator = _estimator(
                 chosen,
                 int(clusters) if clusters not in (None, "auto") else "auto",
                 {
@@ -92,11 +82,14 @@ def cluster(
                     "random_state": seed,
                 },
             )
-            _check_outputs(output, graph, model, report)
+            outputs.check_labels(output)
+            outputs.check_graph(graph)
+            outputs.check_model(model)
+            outputs.check_report(report)
         table = options.read_table(
             data,
             progress,
-            say,
+            quiet=quiet,
             labels=labels,
             drop_missing=drop_missing,
             columns=columns,
@@ -107,10 +100,10 @@ def cluster(
         start = time.perf_counter()
         estimator.fit(table.X)
         seconds = time.perf_counter() - start
-        if clusters is None:
-            say(f"-k was not given: the graph suggests {estimator.n_clusters_} clusters")
+        if clusters is None and not quiet:
+            note(f"-k was not given: the graph suggests {estimator.n_clusters_} clusters")
         files = {"labels": output, "graph": graph, "model": model, "report": report}
-        if json and output == STANDARD_OUTPUT:  # taken by the summary
+        if json and output == options.STANDARD_OUTPUT:  # taken by the summary
             del files["labels"]
         written = {kind: path for kind, path in files.items() if path is not None}
         with progress.stage(f"writing {', '.join(written)}", 1):
@@ -118,9 +111,8 @@ def cluster(
     found = _summary(data, chosen, estimator, table, seconds, written)
     if json:
         print(jsonlib.dumps(found, indent=2))
-    else:
-        for line in _lines(found):
-            say(line)
+    for line in () if quiet else _lines(found):
+        say(line)
 
 
 def _check_choices(
@@ -136,23 +128,17 @@ def _check_choices(
             raise typer.BadParameter(f"{option} is no option of the method {method.name}.")
 
 
-def _check_outputs(
-    output: Path, graph: Path | None, model: Path | None, report: Path | None
-) -> None:
-    from srsg.files.errors import needed
-    from srsg.files.writing import GRAPH_ENDINGS, LABEL_ENDINGS
-
-    if output != STANDARD_OUTPUT:
-        options.check_output(output, LABEL_ENDINGS, "--output")
-        if output.suffix.lower() in (".parquet", ".feather"):
-            needed("pyarrow", "Parquet and Feather files")
-    options.check_output(graph, GRAPH_ENDINGS, "--graph")
-    options.check_output(model, (".skops",), "--model")
-    options.check_output(report, (".html", ".htm"), "--report")
-    if model is not None:
-        from srsg.persistence import check_skops
-
-        check_skops()
+def _estimator(
+    method: Method, n_clusters: int | Literal["auto"], parameters: dict[str, Any]
+) -> Any:
+    """The method's estimator; what it does not have is refused by the name of its option."""
+    known = signature(method.estimator).parameters
+    given = {name: value for name, value in parameters.items() if value is not None}
+    for name in given:
+        if name not in known:
+            option = {"n_jobs": "--jobs"}.get(name, f"--{name.replace('_', '-')}")
+            raise typer.BadParameter(f"{option} is no option of the method {method.name}.")
+    return method.default(n_clusters, **given)
 
 
 def _write(
@@ -216,7 +202,9 @@ def _summary(
         "scores": None if table.y is None else scores(table.y, estimator.labels_),
         "seconds": round(seconds, 3),
         "notes": list(table.notes),
-        "files": {kind: str(path) for kind, path in files.items() if path != STANDARD_OUTPUT},
+        "files": {
+            kind: str(path) for kind, path in files.items() if path != options.STANDARD_OUTPUT
+        },
     }
 
 
@@ -228,6 +216,5 @@ def _lines(found: dict[str, Any]) -> list[str]:
         f"{found['seconds']:.1f} s"
     ]
     if found["scores"]:
-        named = (f"{name} {value:.4f}" for name, value in found["scores"].items())
-        lines.append(f"against the known classes: {', '.join(named)}")
+        lines.append(outputs.score_line(found["scores"]))
     return lines + [f"{kind}: {path}" for kind, path in found["files"].items()]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -49,7 +49,7 @@ def one_line_errors() -> Iterator[None]:
     """Turn expected errors into a line on standard error and the exit status."""
     try:
         with warnings.catch_warnings():
-            warnings.showwarning = _show_warning
+            warnings.showwarning = _show_warning  # type: ignore[assignment]
             yield
         sys.stdout.flush()
     except BrokenPipeError:  # whoever reads our output has had enough: `| head -1`
@@ -86,13 +86,9 @@ def note(message: object) -> None:
     errors.print(f"[dim]note:[/] {escape(as_options(str(message)))}", soft_wrap=True)
 
 
-def silent(message: object) -> None:
-    """A note that is not printed."""
-
-
-def notes(quiet: bool) -> Callable[[object], None]:
-    """Where notes go."""
-    return silent if quiet else note
+def say(message: object) -> None:
+    """Print one line."""
+    errors.print(escape(message), soft_wrap=True)
 
 
 def escape(message: object) -> str:

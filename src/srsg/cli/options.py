@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from srsg.registry import Method, methods
+from srsg.cli.console import note
+from srsg.registry import methods
 
 if TYPE_CHECKING:
     from srsg.files import Table
     from srsg.progress import Progress
 
-_READING = "The file"
-_FITTING = "The method"
+READING, FITTING, WRITING = "The data", "The method", "What is written"
+"""Headings of the options in the help."""
+
+STANDARD_OUTPUT = Path("-")
 
 
 def _method_names(incomplete: str) -> list[tuple[str, str]]:
@@ -72,7 +74,7 @@ MethodName = Annotated[
         callback=_one_method,
         autocompletion=_method_names,
         help=f"One of {', '.join(methods())}.",
-        rich_help_panel=_FITTING,
+        rich_help_panel=FITTING,
     ),
 ]
 MethodNames = Annotated[
@@ -96,33 +98,40 @@ Labels = Annotated[
     str | None,
     typer.Option(
         help="Known classes: a column or array of DATA, or a file with one a row.",
-        rich_help_panel=_READING,
+        rich_help_panel=READING,
     ),
 ]
 DropMissing = Annotated[
     bool,
-    typer.Option("--drop-missing", help="Drop rows with gaps.", rich_help_panel=_READING),
+    typer.Option("--drop-missing", help="Drop rows with gaps.", rich_help_panel=READING),
 ]
 Columns = Annotated[
     str | None,
     typer.Option(
         help="Columns of a table to use, with commas between.",
         show_default="those of numbers",
-        rich_help_panel=_READING,
+        rich_help_panel=READING,
     ),
 ]
 Variable = Annotated[
     str | None,
-    typer.Option(help="The array, in a file of several.", rich_help_panel=_READING),
+    typer.Option(help="The array, in a file of several.", rich_help_panel=READING),
 ]
 ImageSize = Annotated[
     str | None,
     typer.Option(
-        metavar="HxW", callback=_size, help="Resize images to this.", rich_help_panel=_READING
+        metavar="HxW", callback=_size, help="Resize images to this.", rich_help_panel=READING
     ),
 ]
-Gray = Annotated[
-    bool, typer.Option("--gray", help="Turn images gray.", rich_help_panel=_READING)
+Gray = Annotated[bool, typer.Option("--gray", help="Turn images gray.", rich_help_panel=READING)]
+LabelsFile = Annotated[
+    Path,
+    typer.Option(
+        "-o",
+        "--output",
+        help="Labels: .csv .tsv .npy .npz .parquet .feather; - is standard output.",
+        rich_help_panel=WRITING,
+    ),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors and results only.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print a summary as JSON.")]
@@ -131,8 +140,8 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print a summary as JSON.")
 def read_table(
     data: str,
     progress: Progress,
-    say: Callable[[object], None],
     *,
+    quiet: bool = False,
     columns: str | None = None,
     image_size: str | None = None,
     **options: Any,
@@ -149,33 +158,6 @@ def read_table(
             image_size=(int(height), int(width)) if image_size else None,
             **options,
         )
-    for line in table.notes:
-        say(line)
+    for line in () if quiet else table.notes:
+        note(line)
     return table
-
-
-def check_output(path: Path | None, endings: tuple[str, ...], option: str) -> None:
-    """Refuse, before long work, a file that could not be written after it."""
-    from srsg.files import FileError, check_writable
-
-    if path is None:
-        return
-    if path.suffix.lower() not in endings:
-        raise FileError(f"{option} {path}: its name must end in {' or '.join(endings)}.")
-    check_writable(path)
-
-
-def estimator(method: Method, n_clusters: int | str, parameters: dict[str, Any]) -> Any:
-    """The method's estimator; what it does not have is refused by the name of its option."""
-    import inspect
-
-    known = inspect.signature(method.estimator).parameters
-    given = {name: value for name, value in parameters.items() if value is not None}
-    for name in given:
-        if name not in known:
-            option = _OPTION_OF.get(name, f"--{name.replace('_', '-')}")
-            raise typer.BadParameter(f"{option} is no option of the method {method.name}.")
-    return method.default(n_clusters, **given)
-
-
-_OPTION_OF = {"n_jobs": "--jobs", "random_state": "--seed"}

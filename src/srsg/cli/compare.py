@@ -1,0 +1,205 @@
+"""``srsg compare``: methods side by side."""
+
+from __future__ import annotations
+
+import json as jsonlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from srsg.cli import options
+from srsg.cli.bars import bars
+from srsg.cli.console import fail, note
+from srsg.cli.outputs import check_output
+from srsg.registry import methods
+
+if TYPE_CHECKING:
+    from srsg.comparison import Outcome
+    from srsg.files import Table
+
+SCORES = ("AC", "NMI", "ARI")
+
+
+def compare(
+    data: options.Data,
+    clusters: Annotated[
+        int | None,
+        typer.Option(
+            "-k", "--clusters", min=1, help="Number of clusters.", show_default="of the classes"
+        ),
+    ] = None,
+    names: options.MethodNames = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", help="The table: .csv or .md.", show_default=False),
+    ] = None,
+    labels: options.Labels = None,
+    drop_missing: options.DropMissing = False,
+    columns: options.Columns = None,
+    variable: options.Variable = None,
+    image_size: options.ImageSize = None,
+    gray: options.Gray = False,
+    seed: options.Seed = 0,
+    jobs: options.Jobs = None,
+    json: options.AsJson = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Cluster by several methods and compare them: accuracy, NMI, ARI, seconds, memory.
+
+    Without known classes it shows how far the methods agree with each other. Memory is the most
+    that a method held beyond what was there when it started, each in a process of its own.
+    """
+    quiet = quiet or json
+    check_output(output, (".csv", ".md"), "--output")
+    with bars(quiet) as progress:
+        table = options.read_table(
+            data,
+            progress,
+            quiet=quiet,
+            labels=labels,
+            drop_missing=drop_missing,
+            columns=columns,
+            variable=variable,
+            image_size=image_size,
+            gray=gray,
+        )
+        from srsg.comparison import compare_methods
+        from srsg.labels import check_cluster_count
+
+        k = clusters or _number_of_classes(table)
+        check_cluster_count(k, len(table.X))
+        chosen = names.split(",") if names else list(methods())
+        outcomes = []
+        with progress.stage("methods", len(chosen)) as stage:
+            for found in compare_methods(
+                table.X,
+                k,
+                y=table.y,
+                names=chosen,
+                random_state=seed,
+                n_jobs=jobs,
+                progress=progress,
+            ):
+                outcomes.append(found)
+                stage.advance()
+    show(outcomes, table.y is not None, output, json=json, quiet=quiet)
+
+
+def show(
+    outcomes: Sequence[Outcome],
+    has_classes: bool,
+    output: Path | None,
+    *,
+    json: bool = False,
+    quiet: bool = False,
+) -> None:
+    """Print the outcomes and write them to a file; an error if every method failed."""
+    rows = [_row(found) for found in outcomes]
+    if output is not None:
+        _write(output, rows)
+    if json:
+        print(jsonlib.dumps(rows, indent=2))
+    else:
+        _print_table(rows, has_classes)
+    good = [found for found in outcomes if found.labels is not None]
+    if not has_classes and len(good) > 1 and not json:
+        _print_agreement(good)
+    for found in outcomes:
+        for message in (found.error, *found.warnings):
+            if message and not quiet:
+                note(f"{found.method}: {message}")
+    if not good:
+        raise fail(f"no method succeeded; {outcomes[0].method}: {outcomes[0].error}")
+
+
+def _number_of_classes(table: Table) -> int:
+    if table.y is None:
+        raise typer.BadParameter(
+            "say how many clusters there are (-k) or which classes are known (--labels)."
+        )
+    return len(set(table.y.tolist()))
+
+
+def _row(found: Outcome) -> dict[str, Any]:
+    """What a table or JSON has of a method."""
+    return {
+        "method": found.method,
+        **{name: _rounded(found.scores.get(name), 4) for name in SCORES},
+        "seconds": None if found.error else round(found.seconds, 3),
+        "megabytes": _rounded(found.megabytes, 1),
+        "error": found.error,
+    }
+
+
+def _rounded(value: float | None, digits: int) -> float | None:
+    return None if value is None else round(value, digits)
+
+
+def _cells(
+    rows: Sequence[Mapping[str, Any]], names: Sequence[str], bold: tuple[str, str]
+) -> list[list[str]]:
+    """The rows as text, the best of each score between the marks."""
+    best = {name: max((row[name] or 0.0 for row in rows), default=0.0) for name in SCORES}
+    formats = {**dict.fromkeys(SCORES, ".4f"), "seconds": ".2f", "megabytes": ".0f"}
+    lines = []
+    for row in rows:
+        line = []
+        for name in names:
+            value = row[name]
+            text = "" if value is None else format(value, formats.get(name, ""))
+            is_best = name in SCORES and value == best[name]
+            line.append(f"{bold[0]}{text}{bold[1]}" if is_best else text)
+        lines.append(line)
+    return lines
+
+
+def _print_table(rows: Sequence[Mapping[str, Any]], has_classes: bool) -> None:
+    from rich.console import Console
+    from rich.table import Table as Drawn
+
+    names = ["method", *(SCORES if has_classes else ()), "seconds", "megabytes"]
+    drawn = Drawn(box=None, pad_edge=False)
+    for name in names:
+        drawn.add_column(name, justify="left" if name == "method" else "right", no_wrap=True)
+    for line in _cells(rows, names, ("[bold]", "[/]")):
+        drawn.add_row(*line)
+    Console(highlight=False).print(drawn)
+
+
+def _print_agreement(outcomes: Sequence[Outcome]) -> None:
+    from rich.console import Console
+    from rich.table import Table as Drawn
+
+    from srsg.comparison import agreement
+
+    names = [found.method for found in outcomes]
+    drawn = Drawn(title="agreement (ARI)", box=None, pad_edge=False, title_justify="left")
+    drawn.add_column("")
+    for name in names:
+        drawn.add_column(name, justify="right", no_wrap=True)
+    for name, values in zip(names, agreement(outcomes), strict=True):
+        drawn.add_row(name, *(f"{value:.2f}" for value in values))
+    print()
+    Console(highlight=False).print(drawn)
+
+
+def _write(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
+    import csv
+
+    from srsg.files import written_whole
+
+    names = list(rows[0])
+    with (
+        written_whole(path) as whole,
+        whole.open("w", encoding="utf-8", newline="") as file,
+    ):
+        if path.suffix.lower() == ".csv":
+            writer = csv.DictWriter(file, names, lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(rows)
+            return
+        names.remove("error")
+        lines = [names, ["---", *["---:"] * (len(names) - 1)], *_cells(rows, names, ("**", "**"))]
+        file.writelines(f"| {' | '.join(line)} |\n" for line in lines)

@@ -1,0 +1,78 @@
+"""``srsg predict``: the clusters of new points."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from srsg.cli import options
+from srsg.cli.bars import bars
+from srsg.cli.console import say
+from srsg.cli.outputs import check_labels, score_line
+
+
+def predict(
+    model: Annotated[
+        Path,
+        typer.Argument(help="A model that srsg cluster --model wrote.", show_default=False),
+    ],
+    data: options.Data,
+    output: options.LabelsFile = options.STANDARD_OUTPUT,
+    labels: options.Labels = None,
+    drop_missing: options.DropMissing = False,
+    columns: options.Columns = None,
+    variable: options.Variable = None,
+    image_size: options.ImageSize = None,
+    gray: options.Gray = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Find the clusters of new points by a model, each with the share of its code that agrees.
+
+    Labels go to standard output as CSV, or to the file that -o names.
+    """
+    with bars(quiet) as progress:
+        with progress.stage("loading", 1):
+            check_labels(output)
+            fitted = _load(model)
+        table = options.read_table(
+            data,
+            progress,
+            quiet=quiet,
+            labels=labels,
+            drop_missing=drop_missing,
+            columns=columns,
+            variable=variable,
+            image_size=image_size,
+            gray=gray,
+        )
+        from srsg.files import write_labels
+
+        shares = fitted.predict_confidence(table.X)
+        found = shares.argmax(axis=1)
+        write_labels(
+            output,
+            found,
+            row_ids=table.row_ids,
+            columns={"confidence": shares.max(axis=1).round(6)},
+        )
+    if quiet:
+        return
+    say(f"{len(found)} points in {len(set(found.tolist()))} of {fitted.n_clusters_} clusters")
+    if table.y is not None:
+        from srsg.metrics import scores
+
+        say(score_line(scores(table.y, found)))
+
+
+def _load(path: Path) -> Any:
+    from srsg.files import FileError
+    from srsg.files.errors import check_file
+    from srsg.persistence import load_model
+
+    check_file(path)
+    model = load_model(path)
+    if not hasattr(model, "labels_"):
+        raise FileError(f"{path}: holds a model that has not been fitted.")
+    return model
