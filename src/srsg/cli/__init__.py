@@ -12,6 +12,9 @@ import typer
 from srsg.cli.cluster import cluster
 from srsg.cli.compare import compare
 from srsg.cli.console import Commands
+from srsg.cli.data import data
+from srsg.cli.demo import demo
+from srsg.cli.info import info
 from srsg.cli.predict import predict
 from srsg.cli.reproduce import reproduce
 
@@ -22,8 +25,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (cluster, compare, predict, reproduce):
+for command in (cluster, compare, predict, info, demo, reproduce):
     app.command()(command)
+app.add_typer(data, name="data")
 
 
 def _print_version(wanted: bool) -> None:

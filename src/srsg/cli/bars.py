@@ -89,4 +89,5 @@ def _display(start: TextColumn | SpinnerColumn, end: str, transient: bool = Fals
         TextColumn(end),
         console=errors,
         transient=transient,
+        redirect_stdout=False,  # or results would end up on standard error
     )

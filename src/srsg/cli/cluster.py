@@ -103,11 +103,14 @@ def cluster(
         if clusters is None and not quiet:
             note(f"-k was not given: the graph suggests {estimator.n_clusters_} clusters")
         files = {"labels": output, "graph": graph, "model": model, "report": report}
-        if json and output == options.STANDARD_OUTPUT:  # taken by the summary
-            del files["labels"]
-        written = {kind: path for kind, path in files.items() if path is not None}
-        with progress.stage(f"writing {', '.join(written)}", 1):
-            _write(written, estimator, table, seconds, title=f"{chosen.title} on {data}")
+        written = {
+            kind: path for kind, path in files.items() if path and path != options.STANDARD_OUTPUT
+        }
+        if written:
+            with progress.stage(f"writing {', '.join(written)}", 1):
+                _write(written, estimator, table, seconds, title=f"{chosen.title} on {data}")
+    if output == options.STANDARD_OUTPUT and not json:  # not below the bars
+        _write({"labels": output}, estimator, table, seconds)
     found = _summary(data, chosen, estimator, table, seconds, written)
     if json:
         print(jsonlib.dumps(found, indent=2))
@@ -142,7 +145,7 @@ def _estimator(
 
 
 def _write(
-    files: dict[str, Path], estimator: Any, table: Table, seconds: float, title: str
+    files: dict[str, Path], estimator: Any, table: Table, seconds: float, title: str = ""
 ) -> None:
     """All that is asked for; each file whole or not at all."""
     from srsg.confidence import confidence

@@ -68,7 +68,7 @@ def one_line_errors() -> Iterator[None]:
         _close_output()
         raise fail(_named(error)) from error
     except ValueError as error:  # what the library raises for all bad input
-        raise fail(as_options(" ".join(str(error).split()))) from error
+        raise fail(" ".join(str(error).split())) from error
     except ImportError as error:
         if "pip install" not in str(error):  # not an optional library
             raise
@@ -77,7 +77,7 @@ def one_line_errors() -> Iterator[None]:
 
 def fail(message: object, code: int = 1) -> typer.Exit:
     """Print one line about what went wrong; raise what this returns."""
-    errors.print(f"[bold red]error:[/] {escape(message)}", soft_wrap=True)
+    errors.print(f"[bold red]error:[/] {escape(as_options(str(message)))}", soft_wrap=True)
     return typer.Exit(code)
 
 

@@ -47,16 +47,16 @@ def predict(
             image_size=image_size,
             gray=gray,
         )
-        from srsg.files import write_labels
-
         shares = fitted.predict_confidence(table.X)
-        found = shares.argmax(axis=1)
-        write_labels(
-            output,
-            found,
-            row_ids=table.row_ids,
-            columns={"confidence": shares.max(axis=1).round(6)},
-        )
+    from srsg.files import write_labels
+
+    found = shares.argmax(axis=1)
+    write_labels(
+        output,
+        found,
+        row_ids=table.row_ids,
+        columns={"confidence": shares.max(axis=1).round(6)},
+    )
     if quiet:
         return
     say(f"{len(found)} points in {len(set(found.tolist()))} of {fitted.n_clusters_} clusters")

@@ -37,6 +37,7 @@ def checked_table(
         feature_names=found.feature_names,
         image_shape=image_shape,
         notes=(*found.notes, *notes),
+        n_dropped=int((~usable).sum()),
     )
 
 

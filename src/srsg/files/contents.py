@@ -58,6 +58,8 @@ class Table:
         ``X[i].reshape(image_shape)`` is a picture.
     notes : tuple of str
         What was set aside, turned, resized or dropped: a line each.
+    n_dropped : int
+        Rows with missing values that were dropped.
     """
 
     X: NDArray[np.floating]
@@ -67,3 +69,4 @@ class Table:
     feature_names: tuple[str, ...] | None = None
     image_shape: tuple[int, ...] | None = None
     notes: tuple[str, ...] = ()
+    n_dropped: int = 0

@@ -1,0 +1,62 @@
+"""``srsg demo``: all methods on data that ship with scikit-learn, and a page about SRSG."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from srsg.cli.bars import bars
+from srsg.cli.compare import show
+from srsg.cli.console import say
+from srsg.cli.options import Jobs, Quiet
+from srsg.registry import methods
+
+
+def demo(
+    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for the results.")] = Path(
+        "demo"
+    ),
+    jobs: Jobs = None,
+    quiet: Quiet = False,
+) -> None:
+    """Compare all methods on scikit-learn's digits and write a page to look at, in a minute."""
+    from srsg.files import check_writable
+
+    output.mkdir(parents=True, exist_ok=True)
+    page, table = output / "report.html", output / "methods.csv"
+    check_writable(page)
+    check_writable(table)
+    if not quiet:
+        say("1797 handwritten digits by all methods; the first run compiles, once.")
+    with bars(quiet) as progress:
+        with progress.stage("loading", 1):
+            from sklearn.datasets import load_digits
+
+            from srsg import SRSG
+            from srsg.comparison import compare_methods
+            from srsg.report import write_report
+
+            X, y = load_digits(return_X_y=True)
+        outcomes = []
+        with progress.stage("methods", len(methods())) as stage:
+            for found in compare_methods(X, 10, y=y, n_jobs=jobs, progress=progress):
+                outcomes.append(found)
+                stage.advance()
+        start = time.perf_counter()
+        model = SRSG(10, n_jobs=jobs, random_state=0).fit(X)
+        seconds = time.perf_counter() - start
+        with progress.stage("writing the report", 1):
+            write_report(
+                page,
+                model,
+                X,
+                y=y,
+                image_shape=(8, 8),
+                title="SRSG on handwritten digits",
+                seconds=seconds,
+            )
+    show(outcomes, True, table, quiet=quiet)
+    print(f"The report, to open in a browser: {page}")
