@@ -8,7 +8,7 @@ READY := $(VENV)/.ready
 .PHONY: demo test bench clean
 
 demo: $(READY)
-	$(RUN) examples/demo.py
+	$(RUN) -m srsg demo
 
 test: $(READY)
 	$(RUN) -m pytest

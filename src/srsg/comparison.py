@@ -129,8 +129,7 @@ def _in_own_process(
 ) -> Outcome:
     here, there = multiprocessing.Pipe()
     process = _context().Process(target=_measure, args=(there, name), daemon=True)
-    with _deaf_to_interrupts():
-        process.start()
+    process.start()
     there.close()
     try:
         here.send((X, n_clusters, parameters))
@@ -154,6 +153,10 @@ def _context() -> Any:
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["srsg.estimators", "sklearn.cluster", "srsg.comparison"])
+    from multiprocessing import forkserver
+
+    with _deaf_to_interrupts():
+        forkserver.ensure_running()
     return context
 
 
@@ -216,7 +219,10 @@ class _SentStage:
 
 def _measure(connection: Connection, name: str) -> None:
     """What runs in the other process."""
-    X, n_clusters, parameters = connection.recv()
+    try:
+        X, n_clusters, parameters = connection.recv()
+    except EOFError:  # stopped before it began
+        return
     method = methods()[name]
     with warnings.catch_warnings(record=True) as caught:
         try:
