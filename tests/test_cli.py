@@ -9,6 +9,7 @@ import re
 import shlex
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -316,17 +317,32 @@ def test_shell_completes_methods():
     assert done.stdout.split() == ["sc", "smce", "srsg"]
 
 
+def everything(terminal):
+    """What a terminal gets until nobody writes to it any more."""
+    shown = b""
+    while True:
+        try:
+            part = os.read(terminal, 4096)
+        except OSError:  # how Linux tells of the end
+            part = b""
+        if not part:
+            return shown.decode()
+        shown += part
+
+
 def test_labels_are_piped_while_a_terminal_shows_progress(table):
     pty = pytest.importorskip("pty")
     ours, theirs = pty.openpty()
     process = start(
         *("cluster", table, "-k", 3, "--labels", "kind"), stdout=subprocess.PIPE, stderr=theirs
     )
-    printed = process.stdout.read().decode()
-    assert process.wait() == 0
     os.close(theirs)
-    shown = os.read(ours, 10**6).decode()
+    with ThreadPoolExecutor(1) as pool:  # or a full terminal would stop the program
+        terminal = pool.submit(everything, ours)
+        printed = process.communicate()[0].decode()
+        shown = terminal.result()
     os.close(ours)
+    assert process.returncode == 0
     assert len(labels_of(printed)) == 60
     assert "left:" in shown
     assert "id,label" not in shown
