@@ -19,14 +19,12 @@ if TYPE_CHECKING:
     from srsg.files import Table
 
 
-def _of_methods(text: str, **settings: Any) -> Any:
-    return typer.Option(
-        help=text, show_default="the method's", rich_help_panel=options.FITTING, **settings
-    )
+def _of_methods(text: str) -> Any:
+    return typer.Option(help=text, show_default="the method's", rich_help_panel=options.FITTING)
 
 
-def _file(text: str, *names: str) -> Any:
-    return typer.Option(*names, help=text, rich_help_panel=options.WRITING, show_default=False)
+def _file(text: str) -> Any:
+    return typer.Option(help=text, rich_help_panel=options.WRITING, show_default=False)
 
 
 def cluster(
@@ -45,7 +43,11 @@ def cluster(
     n_nonzero: Annotated[int | None, _of_methods("Most points that code a point in omp.")] = None,
     scale_neighbor: Annotated[int | None, _of_methods("Neighbour of sc's local scale.")] = None,
     memory: Annotated[
-        Path | None, _of_methods("Folder that keeps graphs: another -k is then quick.")
+        Path | None,
+        typer.Option(
+            help="Folder that keeps graphs: another -k is then quick.",
+            rich_help_panel=options.FITTING,
+        ),
     ] = None,
     labels: options.Labels = None,
     drop_missing: options.DropMissing = False,
