@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 from sklearn.base import clone
-from sklearn.datasets import load_breast_cancer, load_digits
+from sklearn.datasets import load_digits
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import ElasticNet, Lasso, orthogonal_mp
 from sklearn.metrics import confusion_matrix
@@ -311,12 +311,17 @@ def test_the_fitted_points_are_a_copy(digits):
 # The paper's data
 
 
+@pytest.mark.parametrize("estimator", [L1Graph, SRSG])
 @pytest.mark.parametrize(
-    "name", ["COIL20", "COIL100", "YaleB", "PIE", "UMIST", "Heart", "Ionosphere", "Breast"]
+    ("name", "n_classes"),
+    [
+        *(("COIL20", 20), ("COIL100", 20), ("YaleB", 20), ("PIE", 10), ("UMIST", 20)),
+        *(("Heart", 2), ("Ionosphere", 2), ("Breast", 2)),
+    ],
 )
-def test_fitted_points_of_the_paper_keep_their_clusters(paper_data, name):
-    X, y = load_breast_cancer(return_X_y=True) if name == "Breast" else paper_data(name, 20)
-    model = L1Graph(len(np.unique(y)), n_init=1, random_state=0).fit(X)
+def test_fitted_points_of_the_paper_keep_their_clusters(paper_data, estimator, name, n_classes):
+    X, _ = paper_data(name, n_classes)
+    model = estimator(n_classes, n_init=1, random_state=0).fit(X)
     assert (model.predict(X) == model.labels_).mean() >= 0.99
 
 
