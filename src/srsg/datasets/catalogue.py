@@ -85,7 +85,9 @@ class Entry:
     def obtain(self) -> str:
         """What to do to have it."""
         if self.home:
-            return f"Run srsg.datasets.fetch_dataset({self.name!r})."
+            return (
+                f"Run srsg data fetch {self.name!r}, or srsg.datasets.fetch_dataset({self.name!r})."
+            )
         return f"{self.licence} Its home: {self.source}"
 
 
