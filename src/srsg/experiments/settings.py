@@ -27,7 +27,7 @@ GRIDS: Mapping[str, tuple[Mapping[str, float], ...]] = {
 }
 """Weights in [0.1, 1], where the paper looks for the best ones of these two methods."""
 
-MOST_POINTS = {"lr-l1": 2000}
+MOST_POINTS = {"lr-l1": 1500}
 """On larger data a method is not tuned: a grid of minutes a fit would outlast all the rest."""
 
 
