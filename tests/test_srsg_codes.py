@@ -97,6 +97,15 @@ def test_init_codes_are_used():
     assert (other.codes_ != l1.codes_).nnz > 0
 
 
+def test_certificates_of_the_start_are_kept():
+    X, _ = plain.union_of_subspaces(np.random.default_rng(0), n_points=60)
+    l1 = l1_codes(unit_points(X), 0.1, n_neighbors=5)
+    model = SRSG().fit_graph(X)
+    np.testing.assert_array_equal(model.kkt_violation_, l1.kkt_violation)
+    np.testing.assert_array_equal(model.dual_gap_, l1.dual_gap)
+    assert SRSG(init=l1.codes).fit_graph(X).dual_gap_ is None
+
+
 def test_the_theorem_step_cuts_hardly_anything():
     X, _ = plain.union_of_subspaces(np.random.default_rng(0), n_points=60)
     points = unit_points(X)

@@ -12,6 +12,7 @@ from srsg.engine import Engine
 
 NOT_OF_THE_GRAPH = {
     "n_clusters",
+    "affinity",
     "bridge",
     "assign_labels",
     "n_init",

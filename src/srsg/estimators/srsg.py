@@ -22,6 +22,7 @@ from srsg.types import (
     AssignLabels,
     Bridge,
     Cut,
+    FloatArray,
     Graph,
     IntArray,
     Matrix,
@@ -101,6 +102,8 @@ class SRSG(CodeClusterer):
         ``(|Z| + |Z|^T) / 2``.
     init_codes_ : csr_array of shape (n, n)
         The codes it started from.
+    kkt_violation_, dual_gap_ : ndarray of shape (n,) or None
+        The certificates of these codes, as in :class:`L1Graph`; None where ``init`` gave them.
     neighbors_ : ndarray of shape (n, n_neighbors)
         Nearest first, ties by index.
     objective_history_ : ndarray of shape (n_sweeps_ + 1,)
@@ -154,6 +157,9 @@ class SRSG(CodeClusterer):
         "tol": [NOT_NEGATIVE],
         "init": [StrOptions({"l1"}), "array-like", "sparse matrix"],
     }
+
+    kkt_violation_: FloatArray | None
+    dual_gap_: FloatArray | None
 
     def __init__(
         self,
@@ -274,9 +280,11 @@ class SRSG(CodeClusterer):
         if isinstance(self.init, str):
             l1 = l1_codes(points, self.lam, n_neighbors=self.n_neighbors, **options)
             self.init_codes_, self.neighbors_ = l1.codes, l1.neighbors
+            self.kkt_violation_, self.dual_gap_ = l1.kkt_violation, l1.dual_gap
         else:
             self.init_codes_ = _checked_codes(self.init, points.n)
             self.neighbors_ = nearest_neighbors(points, self.n_neighbors, **options)
+            self.kkt_violation_ = self.dual_gap_ = None
 
     def _code_new(self, points: Points, new: Points, engine: Engine) -> sparse.csr_array:
         options: dict[str, Any] = {"block_size": self.block_size, "engine": engine}

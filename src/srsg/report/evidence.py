@@ -152,6 +152,7 @@ def _certainty(found: Findings) -> tuple[str, str, str]:
 def certificates(found: Findings) -> str:
     """Proofs of exactness, and notes of the run, as the model has them."""
     rows = []
+    whose = "" if found.learnt("init_codes_") is None else ", l1 codes at the start"
     for name, title, meaning in (
         (
             "kkt_violation_",
@@ -166,7 +167,7 @@ def certificates(found: Findings) -> str:
     ):
         values = found.learnt(name)
         if values is not None:
-            rows.append((title, f"{np.max(values):.2e}", meaning))
+            rows.append((title + whose, f"{np.max(values):.2e}", meaning))
     for name, title, meaning in (
         ("step_", "step", "Of the proximal gradient; it decides how hard the graph is cut."),
         ("n_sweeps_", "sweeps", "Over all points until the objective settled."),
