@@ -10,8 +10,10 @@ from scipy import sparse
 
 import plain
 from srsg import SRSG
+from srsg.codes import rows_from_csr
+from srsg.engine import ThreadEngine
 from srsg.points import unit_points
-from srsg.solvers import auto_step, l1_codes, srsg_codes, theorem_step
+from srsg.solvers import auto_step, l1_codes, srsg_codes, sweeps, theorem_step
 
 
 def assert_same_as_full_length(X, n_neighbors=5, **settings):
@@ -46,6 +48,22 @@ def test_equal_to_full_length_on_coil20(paper_data):
     X, _ = paper_data("COIL20", 4)
     ours = assert_same_as_full_length(X, gamma=0.1, step=0.01, max_sweeps=3, max_iter=100, tol=1e-5)
     assert len(ours.objective) == 4
+
+
+@pytest.mark.parametrize("n_threads", [2, 5])
+def test_points_solved_at_once_change_no_bit(monkeypatch, n_threads):
+    """Levels of a few points, shared among threads, and codes that outgrow their room."""
+    points = unit_points(np.random.default_rng(8).random((400, 12)))
+    l1 = l1_codes(points, 0.01, n_neighbors=5)
+    settings = {"gamma": 0.001, "step": 0.1, "max_sweeps": 6, "tol": 0.0}
+    one = srsg_codes(points, l1.codes, l1.neighbors, engine=ThreadEngine(1), **settings)
+    monkeypatch.setattr(sweeps, "LEAST_SHARED", 4)
+    monkeypatch.setattr(sweeps, "POINTS_A_CALL", 3)
+    monkeypatch.setattr(sweeps, "rows_from_csr", lambda codes, spare: rows_from_csr(codes))
+    several = srsg_codes(points, l1.codes, l1.neighbors, engine=ThreadEngine(n_threads), **settings)
+    for name in ("indptr", "indices", "data"):
+        np.testing.assert_array_equal(getattr(several.codes, name), getattr(one.codes, name))
+    np.testing.assert_array_equal(several.objective, one.objective)
 
 
 def test_the_check_lets_coordinates_in():

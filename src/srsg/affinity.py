@@ -11,6 +11,7 @@ from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.preprocessing import normalize
 
 from srsg.engine import Engine, ThreadEngine, serial_linear_algebra
+from srsg.kernels.agreement import walks_along_edges
 from srsg.neighbors import Searchable
 from srsg.points import BLOCK_SIZE, blocks_of_rows
 from srsg.types import FloatArray, Graph, IntArray
@@ -91,7 +92,7 @@ def code_neighbors(codes: sparse.csr_array, n_neighbors: int) -> sparse.csr_arra
     return symmetrized(nearest)
 
 
-def agreement(affinity: sparse.csr_array) -> sparse.csr_array:
+def agreement(affinity: sparse.csr_array, *, engine: Engine | None = None) -> sparse.csr_array:
     """Edges weighted by how far the neighbours of their ends agree on them.
 
     With ``N = D^-1/2 W D^-1/2``, which looks at every edge beside the others of its ends, the
@@ -105,6 +106,8 @@ def agreement(affinity: sparse.csr_array) -> sparse.csr_array:
     ----------
     affinity : csr_array of shape (n, n)
         Symmetric, non-negative weights W.
+    engine : Engine, optional
+        Where blocks run; threads on all cores by default.
 
     Returns
     -------
@@ -123,18 +126,73 @@ def agreement(affinity: sparse.csr_array) -> sparse.csr_array:
            [0.167, 0.167, 0.   , 0.083],
            [0.   , 0.   , 0.083, 0.   ]])
     """
-    degree = np.asarray(affinity.sum(axis=1)).ravel()
-    scale = sparse.diags_array(1 / np.sqrt(np.where(degree > 0, degree, 1.0)))
-    steps = sparse.csr_array(scale @ affinity @ scale)
-    edges = steps.astype(bool)
-    # By blocks of rows: whole, the product has many more entries than it keeps.
-    agreed = [
-        (steps[rows] @ steps).multiply(edges[rows]) + steps[rows] / 2
-        for rows in blocks_of_rows(steps.shape[0], BLOCK_SIZE)
-    ]
-    weighted = sparse.csr_array(sparse.vstack(agreed, format="csr"))
-    weighted.data **= 2
+    steps = normalized(affinity)
+    starts, columns = unsigned_indices(steps)
+    engine = engine or ThreadEngine()
+    data = engine.share((starts, columns, steps.data))
+    blocks = [(rows[0], rows[-1] + 1) for rows in blocks_of_rows(len(starts) - 1, BLOCK_SIZE)]
+    walks = np.concatenate(engine.map(_walks_along_edges, data, blocks, label="agreement"))
+    weights = (walks + steps.data / 2) ** 2
+    weighted = sparse.csr_array((weights, steps.indices, steps.indptr), steps.shape)
     return sparse.csr_array((weighted + weighted.T) / 2)  # symmetric to the last bit
+
+
+def _walks_along_edges(
+    graph: tuple[IntArray, IntArray, FloatArray], rows: tuple[int, int]
+) -> FloatArray:
+    starts, columns, weights = graph
+    walks = np.empty(int(starts[rows[1]]) - int(starts[rows[0]]))
+    walks_along_edges(starts, columns, weights, *rows, walks)
+    return walks
+
+
+def normalized(affinity: Graph) -> Graph:
+    """``D^-1/2 W D^-1/2``, with D the degrees: every edge beside the others of its ends.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from srsg.affinity import normalized
+    >>> normalized(np.array([[0.0, 4.0], [4.0, 0.0]]))
+    array([[0., 1.],
+           [1., 0.]])
+    """
+    degree = np.asarray(affinity.sum(axis=1)).ravel()
+    return scaled(affinity, 1 / np.sqrt(np.where(degree > 0, degree, 1.0)))
+
+
+def scaled(affinity: Graph, scale: FloatArray) -> Graph:
+    """Rows and columns multiplied by ``scale``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from srsg.affinity import scaled
+    >>> scaled(np.array([[0.0, 1.0], [1.0, 0.0]]), np.array([2.0, 3.0]))
+    array([[0., 6.],
+           [6., 0.]])
+    """
+    if isinstance(affinity, np.ndarray):
+        return affinity * scale * scale[:, None]
+    rows = np.repeat(scale, np.diff(affinity.indptr))
+    data = rows * affinity.data * scale[affinity.indices]
+    return sparse.csr_array((data, affinity.indices, affinity.indptr), affinity.shape)
+
+
+def unsigned_indices(graph: sparse.csr_array) -> tuple[NDArray, NDArray]:
+    """Row starts and columns for the kernels.
+
+    Of a signed index numba asks whether it counts from the end: these are twice as fast.
+
+    Examples
+    --------
+    >>> from scipy import sparse
+    >>> from srsg.affinity import unsigned_indices
+    >>> unsigned_indices(sparse.csr_array([[0.0, 1.0], [1.0, 0.0]]))[1]
+    array([1, 0], dtype=uint32)
+    """
+    unsigned = np.uint32 if graph.nnz < 2**32 else np.uint64
+    return graph.indptr.astype(unsigned), graph.indices.astype(unsigned)
 
 
 def evened(affinity: Graph) -> Graph:

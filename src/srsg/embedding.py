@@ -11,17 +11,13 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg, sparse
+from scipy import sparse
 from scipy.sparse import csgraph
-from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
+from scipy.sparse.linalg import LinearOperator
 
+from srsg.affinity import normalized, scaled
+from srsg.eigenvectors import leading_eigenpairs, plus_low_rank
 from srsg.types import FloatArray, Graph
-
-DENSE_BELOW = 400
-"""Components up to this many vertices are solved by LAPACK."""
-
-DENSE_IF_CROWDED = 5000
-"""So are those up to this many whose leading eigenvalues Lanczos cannot tell apart."""
 
 UNIFORM_LINKS = 0.01
 """Weight of the uniform links, as a share of the mean degree (see :func:`spectral_embedding`)."""
@@ -77,7 +73,7 @@ def spectral_embedding(affinity: Graph, n_dimensions: int) -> Embedding:
     """
     n_components, component = connected_components(affinity)
     if n_components > n_dimensions:
-        values, vectors = _leading(_uniformly_linked(affinity), n_dimensions)
+        values, vectors = leading_eigenpairs(_uniformly_linked(affinity), n_dimensions)
     else:
         values, vectors = _by_component(affinity, component, n_dimensions)
     return Embedding(_unit_rows(vectors), values, n_components)
@@ -130,7 +126,7 @@ def diffusion_coordinates(affinity: sparse.csr_array, n_coordinates: int) -> Flo
     else:
         walk = _uniformly_linked(affinity)
         degree = degree + _uniform_links(degree)
-    _, vectors = _leading(walk, min(n_coordinates + 1, n_vertices))
+    _, vectors = leading_eigenpairs(walk, min(n_coordinates + 1, n_vertices))
     coordinates = np.zeros((n_vertices, n_coordinates))
     if n_vertices > 1:  # a vertex by itself has no degree
         found = vectors[:, 1:] / np.sqrt(degree)[:, None]
@@ -143,7 +139,7 @@ def _by_component(
 ) -> tuple[FloatArray, FloatArray]:
     """Leading eigenpairs of a block-diagonal matrix, from those of its blocks."""
     if not component.any():
-        values, vectors = _leading(_normalized(affinity), n_dimensions)
+        values, vectors = leading_eigenpairs(_normalized(affinity), n_dimensions)
         values[0] = 1.0
         return values, vectors
     members = [np.flatnonzero(component == label) for label in range(component.max() + 1)]
@@ -152,7 +148,7 @@ def _by_component(
     pairs: list[tuple[float, FloatArray, NDArray[np.intp]]] = []
     for vertices in members:
         block = _normalized(affinity[vertices][:, vertices])
-        values, vectors = _leading(block, min(most, len(vertices)))
+        values, vectors = leading_eigenpairs(block, min(most, len(vertices)))
         values[0] = 1.0  # exact on a connected block, so no block's second comes before it
         pairs += zip(values, vectors.T, [vertices] * len(values), strict=True)
     pairs.sort(key=lambda pair: -pair[0])
@@ -163,19 +159,10 @@ def _by_component(
 
 
 def _normalized(affinity: Graph) -> Graph:
-    """``D^-1/2 W D^-1/2``; an isolated vertex keeps itself."""
-    degree = np.asarray(affinity.sum(axis=1)).ravel()
-    isolated = degree == 0
-    scaled = _scaled(affinity, 1 / np.sqrt(np.where(isolated, 1.0, degree)))
-    return scaled + sparse.diags_array(isolated.astype(float)) if isolated.any() else scaled
-
-
-def _scaled(affinity: Graph, scale: FloatArray) -> Graph:
-    """Rows and columns multiplied by ``scale``."""
-    if isinstance(affinity, np.ndarray):
-        return affinity * scale * scale[:, None]
-    diagonal = sparse.diags_array(scale)
-    return sparse.csr_array(diagonal @ affinity @ diagonal)
+    """The normalised affinity, in which an isolated vertex keeps itself."""
+    isolated = np.asarray(affinity.sum(axis=1)).ravel() == 0
+    walk = normalized(affinity)
+    return walk + sparse.diags_array(isolated.astype(float)) if isolated.any() else walk
 
 
 def _uniformly_linked(affinity: Graph) -> LinearOperator:
@@ -184,65 +171,12 @@ def _uniformly_linked(affinity: Graph) -> LinearOperator:
     degree = np.asarray(affinity.sum(axis=1)).ravel()
     tau = _uniform_links(degree)
     root = 1 / np.sqrt(degree + tau)
-    return _plus_low_rank(_scaled(affinity, root), root[:, None], np.array([tau / n_vertices]))
+    return plus_low_rank(scaled(affinity, root), root[:, None], np.array([tau / n_vertices]))
 
 
 def _uniform_links(degree: FloatArray) -> float:
     """What the uniform links add to the degree of every vertex."""
     return float(UNIFORM_LINKS * (degree.mean() or 1.0))
-
-
-def _plus_low_rank(
-    matrix: Graph | LinearOperator, vectors: FloatArray, weights: FloatArray
-) -> LinearOperator:
-    """``matrix + vectors diag(weights) vectors^T`` without forming it."""
-
-    def multiply(x: FloatArray) -> FloatArray:
-        inner = vectors.T @ x
-        return matrix @ x + vectors @ (weights * inner.T).T
-
-    return LinearOperator(matrix.shape, matvec=multiply, matmat=multiply, dtype=np.float64)
-
-
-def _leading(matrix: Graph | LinearOperator, count: int) -> tuple[FloatArray, FloatArray]:
-    """The ``count`` largest eigenvalues of a symmetric matrix, in decreasing order."""
-    size = matrix.shape[0]
-    if size <= DENSE_BELOW or 3 * count > size:
-        return _leading_dense(matrix, count)
-    try:
-        return _leading_lanczos(matrix, count)
-    except ArpackNoConvergence:
-        # The eigenvalues crowd at the top, as those of many alike components do.
-        if size <= DENSE_IF_CROWDED:
-            return _leading_dense(matrix, count)
-        return _leading_lanczos(matrix, count, ncv=min(size - 1, 10 * count + 100), tol=1e-6)
-
-
-def _leading_dense(matrix: Graph | LinearOperator, count: int) -> tuple[FloatArray, FloatArray]:
-    size = matrix.shape[0]
-    dense = matrix @ np.eye(size)
-    values, vectors = linalg.eigh(dense, subset_by_index=[size - count, size - 1])
-    return values[::-1].copy(), vectors[:, ::-1]
-
-
-def _leading_lanczos(
-    matrix: Graph | LinearOperator, count: int, ncv: int | None = None, tol: float = 1e-10
-) -> tuple[FloatArray, FloatArray]:
-    size = matrix.shape[0]
-    rng = np.random.default_rng(0)  # start vectors; the result does not depend on them
-    start = rng.standard_normal(size)
-    values, vectors = eigsh(matrix, count, which="LA", tol=tol, ncv=ncv, v0=start)
-    for _ in range(count):
-        # Lanczos can miss copies of a repeated eigenvalue. Send what was found to -1: nothing
-        # that remains may exceed the smallest of it.
-        rest = _plus_low_rank(matrix, vectors, -1 - values)
-        most, vector = eigsh(rest, 1, which="LA", tol=1e-6, v0=rng.standard_normal(size))
-        smallest = np.argmin(values)
-        if most[0] <= values[smallest] + 1e-8:
-            break
-        values[smallest], vectors[:, smallest] = most[0], vector[:, 0]
-    order = np.argsort(-values, kind="stable")
-    return values[order], vectors[:, order]
 
 
 def _unit_rows(vectors: FloatArray) -> FloatArray:

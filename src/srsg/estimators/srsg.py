@@ -254,7 +254,7 @@ class SRSG(CodeClusterer):
             max_sweeps=self.max_sweeps,
             max_iter=self.max_iter,
             tol=self.tol,
-            progress=engine.progress,
+            engine=engine,
         )
         self.codes_ = result.codes
         self.objective_history_ = result.objective

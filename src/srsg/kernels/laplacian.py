@@ -1,4 +1,4 @@
-"""What the Laplacian-regularised l1-graph needs beside its solver: order, problems, scans."""
+"""What the Laplacian-regularised l1-graph needs beside its solver: problems and scans."""
 
 from collections import namedtuple
 
@@ -12,22 +12,6 @@ Reach = namedtuple("Reach", "resid bound radius")
 """What is known of the points outside a working set since the last scan: the residual then, the
 largest correlation with it in absolute value, and how far below ``half_lam`` a correlation may
 have been for its point to join."""
-
-
-@kernel()
-def dependency_levels(starts, neighbors, level):
-    """Level of every vertex: one above the highest of its neighbours that come before it.
-
-    ``starts`` and ``neighbors`` are a symmetric adjacency matrix in CSR form. No two vertices
-    of a level are neighbours, and each comes after those it follows in the order 0..n-1.
-    """
-    for i in range(level.shape[0]):
-        highest = -1
-        for k in range(starts[i], starts[i + 1]):
-            j = neighbors[k]
-            if j < i:
-                highest = max(highest, level[j])
-        level[i] = highest + 1
 
 
 @kernel()

@@ -36,6 +36,13 @@ Task = namedtuple("Task", "target own row votes")
 """One problem (7): the point that is coded; its index among the points, or -1 if it is none of
 them; the row of its code; the votes of its neighbours."""
 
+Problem = namedtuple("Problem", "gram b power")
+"""``X_A' X_A``, ``X_A' x`` and ``x' x`` for the active coordinates A of a point x."""
+
+Kept = namedtuple("Kept", "size active numbers")
+"""The problem that every point had last, for most points have it again in the next sweep: its
+size (-1 where it was too large to keep), its active coordinates, and its numbers in one row."""
+
 
 @helper()
 def active_coordinates(codes, task):
@@ -83,19 +90,77 @@ def with_entrants(points, codes, task, active, settings, run):
 
 
 @helper()
-def run_on(points, codes, task, active, settings):
+def is_kept(kept, row, active):
+    if row >= kept.size.shape[0] or kept.size[row] != active.shape[0]:
+        return False
+    for k in range(active.shape[0]):
+        if kept.active[row, k] != active[k]:
+            return False
+    return True
+
+
+@helper()
+def keep(kept, row, active, problem):
+    """Keep a problem for the next sweep, if there is room for it."""
+    size = active.shape[0]
+    if row >= kept.size.shape[0]:
+        return
+    if size > kept.active.shape[1]:
+        kept.size[row] = -1
+        return
+    kept.size[row] = size
+    numbers = kept.numbers[row]
+    numbers[0] = problem.power
+    place = 1
+    for k in range(size):
+        kept.active[row, k] = active[k]
+        numbers[place] = problem.b[k]
+        place += 1
+        for j in range(k + 1):
+            numbers[place] = problem.gram[k, j]
+            place += 1
+
+
+@helper()
+def kept_problem(kept, row):
+    size = kept.size[row]
+    numbers = kept.numbers[row]
+    gram = np.empty((size, size))
+    b = np.empty(size)
+    place = 1
+    for k in range(size):
+        b[k] = numbers[place]
+        place += 1
+        for j in range(k + 1):
+            gram[k, j] = gram[j, k] = numbers[place]
+            place += 1
+    return Problem(gram, b, numbers[0])
+
+
+@helper()
+def small_problem(points, task, active, kept):
+    """The problem of a point on its active coordinates: that of the last sweep, or a new one."""
+    if is_kept(kept, task.row, active):
+        return kept_problem(kept, task.row)
+    own = in_float64(task.target)
+    atoms = gather(points, active, active.shape[0])
+    b = np.empty(active.shape[0])
+    multiply(atoms, own, b)
+    problem = Problem(gram_matrix(atoms), b, dot(own, own))
+    keep(kept, task.row, active, problem)
+    return problem
+
+
+@helper()
+def run_on(points, codes, task, active, settings, kept):
     """Algorithm 1 for one point on the active coordinates, from its present code.
 
     A step beyond the stable bound of the coordinates that it moves is cut to that bound and the
     run begins again. Returns the code, what the run did, and the settings it ended with.
     """
     size = active.shape[0]
-    own = in_float64(task.target)
     row = task.row
-    atoms = gather(points, active, size)
-    gram = gram_matrix(atoms)
-    b = np.empty(size)
-    multiply(atoms, own, b)
+    gram, b, power = small_problem(points, task, active, kept)
     c = np.empty(size)
     moves = np.empty(size, np.bool_)
     for k in range(size):
@@ -107,7 +172,7 @@ def run_on(points, codes, task, active, settings):
         for k in range(codes.size[row]):
             z[position(active, codes.index[row, k])] = codes.value[row, k]
         own_settings = Settings(settings.gamma, step, settings.max_iter, settings.tol)
-        run = fpgd_sp_run(gram, b, dot(own, own), c, z, moves, own_settings, no_trace())
+        run = fpgd_sp_run(gram, b, power, c, z, moves, own_settings, no_trace())
         safe = stable_step(gram, moves, step)
         if safe >= step:
             return z, run, own_settings
@@ -115,7 +180,7 @@ def run_on(points, codes, task, active, settings):
 
 
 @helper()
-def solve(points, codes, task, settings):
+def solve(points, codes, task, settings, kept):
     """Algorithm 1 at full length: the coordinates that took part, their code, how many of them
     the check let in, what the last run did and the settings it ended with."""
     active = active_coordinates(codes, task)
@@ -123,7 +188,7 @@ def solve(points, codes, task, settings):
     size = -1  # so that an empty active set has its run too
     while size < active.shape[0]:
         size = active.shape[0]
-        z, run, used = run_on(points, codes, task, active, settings)
+        z, run, used = run_on(points, codes, task, active, settings, kept)
         active = with_entrants(points, codes, task, active, used, run)
     return active, z, size - started, run, used
 
@@ -144,16 +209,24 @@ def store(codes, i, active, z):
     return changed
 
 
+@helper()
+def no_problems():
+    return Kept(np.empty(0, np.int64), np.empty((0, 0), np.int64), np.empty((0, 0)))
+
+
 @kernel()
-def sweep_points(points, neighbors, order, codes, settings, outcome):
+def sweep_points(points, neighbors, order, before, codes, settings, kept, outcome):
     """Solve the points of ``order`` one after the other, each from its present code.
 
+    A sweep goes through the points 0..n-1: a point sees the new codes of the neighbours with
+    smaller indices, in ``codes``, and of the others those that they had ``before`` the sweep.
     Returns how many were done: fewer than all when a code outgrew the width of ``codes``.
     """
     for done in range(order.shape[0]):
         i = order[done]
-        task = Task(points[i], i, i, count_votes(codes, neighbors[i]))
-        active, z, let_in, run, used = solve(points, codes, task, settings)
+        votes = count_votes(before, codes, i, neighbors[i])
+        task = Task(points[i], i, i, votes)
+        active, z, let_in, run, used = solve(points, codes, task, settings, kept)
         if active.shape[0] > codes.index.shape[1]:
             return done
         outcome.fit[i] = run.fit
@@ -172,8 +245,9 @@ def solve_targets(points, fitted, targets, neighbors, codes, settings):
     Returns how many were done, as :func:`sweep_points` does.
     """
     for p in range(targets.shape[0]):
-        task = Task(targets[p], NO_POINT, p, count_votes(fitted, neighbors[p]))
-        active, z, _, _, _ = solve(points, codes, task, settings)
+        votes = count_votes(fitted, fitted, NO_POINT, neighbors[p])
+        task = Task(targets[p], NO_POINT, p, votes)
+        active, z, _, _, _ = solve(points, codes, task, settings, no_problems())
         if active.shape[0] > codes.index.shape[1]:
             return p
         store(codes, p, active, z)

@@ -36,16 +36,18 @@ def position(index, t):
 
 
 @helper()
-def count_votes(codes, neighbors):
-    """Merge the supports of the neighbours."""
+def count_votes(before, codes, i, neighbors):
+    """Merge the supports of the neighbours: new codes of those that come before point i in a
+    sweep, for the others those that they had ``before`` it."""
     total = 0
     for j in neighbors:
-        total += codes.size[j]
+        total += codes.size[j] if j < i else before.size[j]
     index = np.empty(total, np.int64)
     total = 0
     for j in neighbors:
-        for k in range(codes.size[j]):
-            index[total] = codes.index[j, k]
+        support = codes.index[j, : codes.size[j]] if j < i else before.index[j, : before.size[j]]
+        for t in support:
+            index[total] = t
             total += 1
     insertion_sort(index)
     count = np.zeros(total, np.int64)

@@ -12,11 +12,12 @@ from srsg.affinity import symmetrized
 from srsg.codes import csr_from_rows, resized, rows_from_csr
 from srsg.engine import Engine, ThreadEngine
 from srsg.kernels.codes import Codes
-from srsg.kernels.laplacian import Reach, dependency_levels, pulled_sets, renew_reach
+from srsg.kernels.laplacian import Reach, pulled_sets, renew_reach
 from srsg.kernels.lasso import Certificate, Penalty
 from srsg.kernels.pulled import NORM_MARGIN, solve_pulled
 from srsg.neighbors import neighbor_graph
 from srsg.points import BLOCK_SIZE, Points, blocks_of_rows
+from srsg.solvers.levels import independent_sets
 from srsg.solvers.working_sets import WorkingSets
 from srsg.types import FloatArray, IntArray
 
@@ -126,7 +127,7 @@ def laplacian_codes(
         # Both S_ij and S_ji join points i and j.
         weights = sparse.csr_array(gamma * (similarity + similarity.T))
         with engine.progress.stage(f"sweep {len(objective)}", points.n) as stage:
-            for rows in _independent_sets(weights):
+            for rows in independent_sets(weights.indptr, weights.indices):
                 fair_share = -(-len(rows) // engine.n_workers)  # keeps all workers busy
                 parts = np.split(rows, range(0, len(rows), min(block_size, fair_share))[1:])
                 blocks = [state.problems(part, weights, lam) for part in parts]
@@ -138,14 +139,6 @@ def laplacian_codes(
         if laplacian == "codes":
             similarity = symmetrized(result)
     return LaplacianCodes(result, np.array(objective), *state.certificate, converged)
-
-
-def _independent_sets(weights: sparse.csr_array) -> list[IntArray]:
-    """The points in sets without edges; one after the other they do as the order 1..n does."""
-    level = np.empty(weights.shape[0], np.int64)
-    dependency_levels(weights.indptr, weights.indices, level)
-    order = np.argsort(level, kind="stable")
-    return np.split(order, np.cumsum(np.bincount(level))[:-1])
 
 
 @dataclass(frozen=True)

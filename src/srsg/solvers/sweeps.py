@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
+from typing import Self
 
 import numpy as np
 from scipy import sparse
@@ -12,14 +15,21 @@ from srsg.codes import csr_from_rows, resized, rows_from_csr
 from srsg.engine import Engine, ThreadEngine, serial_linear_algebra
 from srsg.kernels.codes import Codes, residuals
 from srsg.kernels.fpgd_sp import Settings
-from srsg.kernels.sweep import Outcome, solve_targets, sweep_points
+from srsg.kernels.sweep import Kept, Outcome, solve_targets, sweep_points
 from srsg.kernels.votes import support_distances
 from srsg.points import BLOCK_SIZE, Points, Queries, blocks_of_rows
-from srsg.progress import SILENT, Progress
+from srsg.progress import Stage
+from srsg.solvers.levels import independent_sets
 from srsg.types import FloatArray, IntArray
 
 POINTS_A_CALL = 512
 """Points solved between two looks at the keyboard and the progress."""
+
+LEAST_SHARED = 256
+"""Points that are worth sharing among threads: for fewer, waking them takes longer."""
+
+KEPT_SIZE = 12
+"""Problems with up to so many active coordinates are kept from one sweep to the next."""
 
 
 @dataclass(frozen=True)
@@ -60,13 +70,14 @@ def srsg_codes(
     max_sweeps: int = 100,
     max_iter: int = 100,
     tol: float = 1e-5,
-    progress: Progress = SILENT,
+    engine: Engine | None = None,
 ) -> SRSGCodes:
     """Regularise codes by the supports of the neighbours' codes.
 
     Every sweep solves problem (7) for the points 1 to n in turn, each from its present code
     and with the present codes of its neighbours. It ends when the objective ``L(Z)`` changes by
-    less than ``tol`` in a sweep, or when no support has changed.
+    less than ``tol`` in a sweep, or when no support has changed. Points that do not wait for
+    each other are solved at once, which changes no bit of the result.
 
     Parameters
     ----------
@@ -78,8 +89,8 @@ def srsg_codes(
         Nearest neighbours of every point.
     gamma, step, max_sweeps, max_iter, tol
         The paper's ``gamma``, ``s``, ``M_c``, ``M_p`` and ``epsilon``.
-    progress : Progress
-        Told of every sweep.
+    engine : Engine, optional
+        Tells how many threads to use, and is told of every sweep; all cores by default.
 
     Returns
     -------
@@ -96,23 +107,25 @@ def srsg_codes(
     >>> bool(result.objective[-1] < result.objective[0])
     True
     """
-    codes = rows_from_csr(init_codes, spare=16)
+    engine = engine or ThreadEngine()
     settings = Settings(float(gamma), float(step), int(max_iter), float(tol))
-    outcome = _new_outcome(points.n)
-    objective = [_objective(_fits(points, codes), codes, neighbors, gamma)]
+    run = _Sweeps.start(points, init_codes, neighbors, settings, engine.n_workers)
+    objective = [_objective(_fits(points, run.codes, engine), run.codes, neighbors, gamma)]
+    outcome = run.outcome
     ever_cut = np.zeros(points.n, dtype=bool)
     n_iter = n_let_in = 0
     converged = False
-    while not converged and len(objective) <= max_sweeps:
-        label = f"sweep {len(objective)}"
-        codes = _sweep(points, neighbors, codes, settings, outcome, progress, label)
-        objective.append(_objective(outcome.fit, codes, neighbors, gamma))
-        ever_cut |= outcome.cut
-        n_iter = max(n_iter, int(outcome.iterations.max()))
-        n_let_in += int(outcome.let_in.sum())
-        converged = abs(objective[-1] - objective[-2]) < tol or not outcome.changed.any()
+    with ThreadPoolExecutor(engine.n_workers) as threads, serial_linear_algebra():
+        while not converged and len(objective) <= max_sweeps:
+            with engine.progress.stage(f"sweep {len(objective)}", points.n) as stage:
+                run.sweep(threads, stage)
+            objective.append(_objective(outcome.fit, run.codes, neighbors, gamma))
+            ever_cut |= outcome.cut
+            n_iter = max(n_iter, int(outcome.iterations.max()))
+            n_let_in += int(outcome.let_in.sum())
+            converged = abs(objective[-1] - objective[-2]) < tol or not outcome.changed.any()
     return SRSGCodes(
-        codes=csr_from_rows(codes, points.n),
+        codes=csr_from_rows(run.codes, points.n),
         objective=np.array(objective),
         n_iter=n_iter,
         n_steps_cut=int(ever_cut.sum()),
@@ -209,27 +222,93 @@ def _solve_new(data: _Regularised, rows: IntArray, *, settings: Settings) -> spa
         codes = resized(codes, 2 * codes.index.shape[1] + 1)
 
 
-def _sweep(
-    points: Points,
-    neighbors: IntArray,
-    codes: Codes,
-    settings: Settings,
-    outcome: Outcome,
-    progress: Progress,
-    label: str,
-) -> Codes:
-    """All points once, in order; gives the codes more room where one outgrows it."""
-    order = np.arange(points.n)
-    done = 0
-    with progress.stage(label, points.n) as stage, serial_linear_algebra():
-        while done < points.n:
-            part = order[done : done + POINTS_A_CALL]
-            count = sweep_points(points.x, neighbors, part, codes, settings, outcome)
-            if count < len(part):
-                codes = resized(codes, 2 * codes.index.shape[1] + 1)
-            done += count
-            stage.advance(count)
-    return codes
+@dataclass
+class _Sweeps:
+    """The sweeps under way: all that one of them hands on to the next."""
+
+    points: Points
+    neighbors: IntArray
+    settings: Settings
+    codes: Codes
+    kept: Kept
+    outcome: Outcome
+    waves: list[list[IntArray]]
+    """The points in the order they are solved in; the parts of a wave at once."""
+
+    @classmethod
+    def start(
+        cls,
+        points: Points,
+        init_codes: sparse.csr_array,
+        neighbors: IntArray,
+        settings: Settings,
+        n_threads: int,
+    ) -> Self:
+        return cls(
+            points,
+            neighbors,
+            settings,
+            rows_from_csr(init_codes, spare=16),
+            _no_problems(points.n),
+            _new_outcome(points.n),
+            _waves(neighbors, n_threads),
+        )
+
+    def sweep(self, threads: ThreadPoolExecutor, stage: Stage) -> None:
+        """Solve all points once; gives the codes more room where one outgrows it."""
+        before = self.codes._replace(index=self.codes.index.copy(), size=self.codes.size.copy())
+        for wave in self.waves:
+            parts: Sequence[IntArray] = wave
+            while parts:
+                solve = partial(self._solve, before)
+                counts = list((map if len(parts) == 1 else threads.map)(solve, parts))
+                stage.advance(sum(counts))
+                left = zip(parts, counts, strict=True)
+                parts = [part[count:] for part, count in left if count < len(part)]
+                if parts:
+                    self.codes = resized(self.codes, 2 * self.codes.index.shape[1] + 1)
+
+    def _solve(self, before: Codes, part: IntArray) -> int:
+        return sweep_points(
+            self.points.x,
+            self.neighbors,
+            part,
+            before,
+            self.codes,
+            self.settings,
+            self.kept,
+            self.outcome,
+        )
+
+
+def _waves(neighbors: IntArray, n_threads: int) -> list[list[IntArray]]:
+    """Points that can be solved at once in parts for the threads; where these are few, one part
+    of as many as there are in a row."""
+    n_points, n_neighbors = neighbors.shape
+    if n_threads == 1:
+        return [[part] for part in blocks_of_rows(n_points, POINTS_A_CALL)]
+    starts = np.arange(n_points + 1) * n_neighbors
+    waves: list[list[IntArray]] = []
+    few: list[IntArray] = []
+    for points in independent_sets(starts, neighbors.ravel()):
+        if len(points) < LEAST_SHARED:
+            few.append(points)
+            continue
+        if few:
+            waves.append([np.concatenate(few)])
+            few = []
+        n_parts = max(n_threads, -(-len(points) // POINTS_A_CALL))
+        waves.append(np.array_split(points, n_parts))
+    return [*waves, [np.concatenate(few)]] if few else waves
+
+
+def _no_problems(n_points: int) -> Kept:
+    numbers = 1 + KEPT_SIZE + KEPT_SIZE * (KEPT_SIZE + 1) // 2
+    return Kept(
+        np.full(n_points, -1),
+        np.empty((n_points, KEPT_SIZE), np.int64),
+        np.empty((n_points, numbers)),
+    )
 
 
 def _new_outcome(n_points: int) -> Outcome:
@@ -237,15 +316,18 @@ def _new_outcome(n_points: int) -> Outcome:
     return Outcome(*(np.zeros(n_points, dtypes.get(name, np.int64)) for name in Outcome._fields))
 
 
-def _fits(points: Points, codes: Codes) -> FloatArray:
-    """``||x_i - X z_i||^2`` of every code, a block at a time."""
-    fits = np.empty(points.n)
-    for start in range(0, points.n, POINTS_A_CALL):
-        rows = np.arange(start, min(start + POINTS_A_CALL, points.n))
-        resid = np.empty((len(rows), points.x.shape[1]))
-        residuals(points.x, points.x[rows], Codes(*(part[rows] for part in codes)), resid)
-        fits[rows] = np.einsum("ij,ij->i", resid, resid)
-    return fits
+def _fits(points: Points, codes: Codes, engine: Engine) -> FloatArray:
+    """``||x_i - X z_i||^2`` of every code."""
+    data = engine.share((points, codes))
+    blocks = blocks_of_rows(points.n, POINTS_A_CALL)
+    return np.concatenate(engine.map(_fits_of, data, blocks, label="fit of the codes"))
+
+
+def _fits_of(data: tuple[Points, Codes], rows: IntArray) -> FloatArray:
+    points, codes = data
+    resid = np.empty((len(rows), points.x.shape[1]))
+    residuals(points.x, points.x[rows], Codes(*(part[rows] for part in codes)), resid)
+    return np.einsum("ij,ij->i", resid, resid)
 
 
 def _objective(fits: FloatArray, codes: Codes, neighbors: IntArray, gamma: float) -> float:

@@ -1,0 +1,36 @@
+"""The order of a sweep on several threads, with the result of the order 0..n-1."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from srsg.kernels.levels import dependency_levels
+from srsg.types import IntArray
+
+
+def independent_sets(starts: IntArray, neighbors: IntArray) -> list[IntArray]:
+    """The points in sets that can be solved at once.
+
+    One set after the other does as the order 0..n-1 does, if solving a point needs the new codes
+    of its neighbours that come before it.
+
+    Parameters
+    ----------
+    starts, neighbors : ndarray
+        The neighbours of every point, as the row starts and columns of a CSR matrix.
+
+    Returns
+    -------
+    list of ndarray
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from srsg.solvers.levels import independent_sets
+    >>> independent_sets(np.arange(5), np.array([1, 0, 3, 0]))
+    [array([0, 2]), array([1, 3])]
+    """
+    level = np.empty(len(starts) - 1, np.int64)
+    dependency_levels(starts, neighbors, level)
+    order = np.argsort(level, kind="stable")
+    return np.split(order, np.cumsum(np.bincount(level))[:-1])
