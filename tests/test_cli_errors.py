@@ -255,3 +255,23 @@ def test_ctrl_c(tmp_path, name):
     assert printed == b""
     assert told == b"error: stopped.\n"
     assert [path.name for path in tmp_path.iterdir()] == ["x.npy"]
+
+
+@pytest.mark.parametrize(
+    ("amount", "message"), [("1 banana", "is no amount of memory"), ("10kB", "is too little")]
+)
+def test_bad_budgets_of_memory(table, amount, message):
+    assert message in the_error(
+        "cluster", table, "-k", 3, "--labels", "kind", "--max-memory", amount
+    )
+
+
+@pytest.mark.parametrize("kind", ["rubbish npy", "dimensions", "objects", "cut npy"])
+def test_broken_files_that_would_be_mapped(tmp_path, monkeypatch, kind):
+    monkeypatch.setattr("srsg.files.arrays.MAPPED_FROM", 0)
+    made = {
+        **{name: make for name, (make, _) in BROKEN.items()},
+        "objects": lambda at: saved_array(at / "f.npy", np.array([[1, "a"]], dtype=object)),
+        "cut npy": lambda at: cut(saved_array(at / "f.npy", np.ones((50, 5)))),
+    }
+    assert "f.npy" in the_error("cluster", made[kind](tmp_path), "-k", 2)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Self
+from tempfile import TemporaryFile
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,7 +39,10 @@ class Points:
     @cached_property
     def x32(self) -> NDArray[np.float32]:
         """The points in the precision that looks for candidates; float64 decides on them."""
-        return self.x.astype(np.float32, copy=False)
+        if self.x.dtype == np.float32 or not is_memory_mapped(self.x):
+            return self.x.astype(np.float32, copy=False)
+        blocks = (self.x[rows] for rows in _slices(self.n))
+        return _stored(blocks, self.x.shape, np.float32)
 
     @property
     def correlation_error(self) -> float:
@@ -85,26 +90,64 @@ class Queries:
 def unit_points(X: Matrix) -> Points:
     """Scale every row to unit l2 norm.
 
+    Points that are memory-mapped stay out of memory: theirs go to a temporary file.
+
     Raises
     ------
     ValueError
         If a row is zero, or so small that its norm is: it has no direction.
     """
     dense = as_dense(X)
-    if dense.dtype != np.float32:
-        dense = dense.astype(np.float64, copy=False)
-    dense = np.ascontiguousarray(dense)  # in another order the sums below have other bits
-    # Scaling by the largest entry first keeps the norm of huge and tiny rows finite.
-    largest = np.abs(dense).max(axis=1, keepdims=True)
-    zero = np.flatnonzero(largest == 0)
+    dtype = np.float32 if dense.dtype == np.float32 else np.float64
+    blocks = [dense[rows] for rows in _slices(len(dense))]
+    zero = np.flatnonzero(np.concatenate([~block.any(axis=1) for block in blocks]))
     if zero.size:
         raise ValueError(
             f"X has {zero.size} row(s) of zeros, which have no direction: rows "
             f"{name_rows(zero)}. Remove them before clustering."
         )
-    scaled = dense / largest
-    scaled /= np.linalg.norm(scaled, axis=1, keepdims=True)
-    return Points(scaled)
+    unit = (_unit_rows(block, dtype) for block in blocks)
+    if is_memory_mapped(dense):
+        return Points(_stored(unit, dense.shape, dtype))
+    x = np.empty(dense.shape, dtype)
+    for rows, block in zip(_slices(len(dense)), unit, strict=True):
+        x[rows] = block
+    return Points(x)
+
+
+def _unit_rows(block: NDArray, dtype: type[np.floating]) -> NDArray[np.floating]:
+    rows = np.ascontiguousarray(block, dtype)  # in another order the sums below have other bits
+    # Scaling by the largest entry first keeps the norm of huge and tiny rows finite.
+    rows = rows / np.abs(rows).max(axis=1, keepdims=True)
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+def _slices(n_rows: int, length: int = 1024) -> list[slice]:
+    return [slice(start, start + length) for start in range(0, n_rows, length)]
+
+
+def is_memory_mapped(array: Any) -> bool:
+    """Whether the numbers of an array are in a file.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from srsg.points import is_memory_mapped
+    >>> is_memory_mapped(np.zeros(3))
+    False
+    """
+    while array is not None and not isinstance(array, np.memmap):
+        array = getattr(array, "base", None)
+    return array is not None
+
+
+def _stored(blocks: Iterable[NDArray], shape: tuple[int, ...], dtype: type[np.floating]) -> NDArray:
+    """An array in a file that is gone when the array is."""
+    with TemporaryFile(prefix="srsg-") as file:
+        for block in blocks:
+            file.write(np.ascontiguousarray(block, dtype).data)
+        file.flush()
+        return np.asarray(np.memmap(file, dtype, "r", shape=shape))
 
 
 def blocks_of_rows(n_points: int, block_size: int) -> list[IntArray]:

@@ -49,6 +49,14 @@ def cluster(
             rich_help_panel=options.FITTING,
         ),
     ] = None,
+    max_memory: Annotated[
+        str | None,
+        typer.Option(
+            help="Most memory that coding takes beside the data, such as 2GB.",
+            show_default="half of what is free",
+            rich_help_panel=options.FITTING,
+        ),
+    ] = None,
     labels: options.Labels = None,
     drop_missing: options.DropMissing = False,
     columns: options.Columns = None,
@@ -80,6 +88,7 @@ def cluster(
                     "n_nonzero": n_nonzero,
                     "scale_neighbor": scale_neighbor,
                     "memory": None if memory is None else str(memory),
+                    "max_memory": max_memory,
                     "n_jobs": jobs,
                     "random_state": seed,
                 },

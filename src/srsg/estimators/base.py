@@ -16,6 +16,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from srsg.affinity import symmetrized
+from srsg.budget import block_size_within
 from srsg.embedding import connected_components
 from srsg.engine import Engine, ThreadEngine
 from srsg.estimators.callbacks import (
@@ -246,8 +247,8 @@ class GraphClusterer(NewPointsMixin, CallbackMixin, ClusterMixin, BaseEstimator,
         return checked
 
     def _checked(self, X: Matrix, **options: Any) -> NDArray | sparse.csr_array:
-        dtypes = [np.float64, np.float32]
-        return validate_data(self, X, accept_sparse="csr", dtype=dtypes, **options)
+        # Integers stay as they are: whoever needs floats makes them block by block.
+        return validate_data(self, X, accept_sparse="csr", dtype="numeric", **options)
 
     def _learn_graph(self, X: NDArray | sparse.csr_array) -> None:
         for name in OF_CLUSTERS:
@@ -279,11 +280,13 @@ class CodeClusterer(GraphClusterer):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **GraphClusterer._parameter_constraints,
         "n_neighbors": [AT_LEAST_ONE],
-        "block_size": [AT_LEAST_ONE],
+        "block_size": [AT_LEAST_ONE, None],
+        "max_memory": [AT_LEAST_ONE, str, None],
     }
 
     n_neighbors: int
-    block_size: int
+    block_size: int | None
+    max_memory: int | str | None
     codes_: sparse.csr_array
 
     @abstractmethod
@@ -298,7 +301,15 @@ class CodeClusterer(GraphClusterer):
         check_neighbor_count(self.n_neighbors, n_points)
 
     def _prepared(self, X: NDArray | sparse.csr_array) -> NDArray:
+        self._blocks(X, self._engine())  # too little memory is noticed before it is taken
         return unit_points(X).x
+
+    def _blocks(self, x: NDArray | sparse.csr_array, engine: Engine) -> dict[str, Any]:
+        """What the solvers take: how many points to scan at once, and where."""
+        size = self.block_size
+        if size is None:
+            size = block_size_within(self.max_memory, x.shape, x.dtype, engine.n_workers)
+        return {"block_size": size, "engine": engine}
 
     def _build_graph(self, x: NDArray, engine: Engine) -> None:
         self._code(Points(x), engine)

@@ -10,7 +10,7 @@ from sklearn.utils._param_validation import Interval, Real, StrOptions
 from srsg.engine import Engine
 from srsg.estimators.base import NOT_NEGATIVE, POSITIVE
 from srsg.estimators.postprocessed import PostprocessedClusterer
-from srsg.points import BLOCK_SIZE, Points
+from srsg.points import Points
 from srsg.solvers import L1Codes, l1_codes, smallest_empty_lam
 from srsg.types import AssignLabels, Bridge, FloatArray, Memory, NClusters, RandomState
 
@@ -50,8 +50,12 @@ class ElasticNetGraph(PostprocessedClusterer):
     memory : str, object like joblib.Memory or None
         Where graphs are kept: with another ``n_clusters`` a fit on the same points finds its
         graph there.
-    block_size : int
-        Points scanned at once; the result does not depend on it.
+    block_size : int or None
+        Points scanned at once; None takes as many as ``max_memory`` allows. The result does not
+        depend on it.
+    max_memory : int, str or None
+        Most memory, in bytes or as "2GB", that coding takes beside its input; None takes half of
+        what is free.
     n_jobs : int or None
         Threads; None takes all cores. The result does not depend on it.
     random_state : int, RandomState or None
@@ -118,7 +122,8 @@ class ElasticNetGraph(PostprocessedClusterer):
         assign_labels: AssignLabels = "kmeans",
         n_init: int = 10,
         memory: Memory = None,
-        block_size: int = BLOCK_SIZE,
+        block_size: int | None = None,
+        max_memory: int | str | None = None,
         n_jobs: int | None = None,
         random_state: RandomState = None,
         verbose: bool | int = False,
@@ -137,6 +142,7 @@ class ElasticNetGraph(PostprocessedClusterer):
         self.n_init = n_init
         self.memory = memory
         self.block_size = block_size
+        self.max_memory = max_memory
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -155,11 +161,7 @@ class ElasticNetGraph(PostprocessedClusterer):
         self, points: Points, engine: Engine, queries: Points | None = None, n_neighbors: int = 0
     ) -> tuple[float | FloatArray, L1Codes]:
         """The weights of the elastic net, and the codes."""
-        options: dict[str, Any] = {
-            "queries": queries,
-            "block_size": self.block_size,
-            "engine": engine,
-        }
+        options = {"queries": queries, **self._blocks(points.x, engine)}
         lam: float | FloatArray
         if self.lam == "auto":
             lam = smallest_empty_lam(points, self.l1_ratio, **options) / self.gamma

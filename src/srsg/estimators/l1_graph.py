@@ -8,7 +8,7 @@ from scipy import sparse
 
 from srsg.engine import Engine
 from srsg.estimators.base import NOT_NEGATIVE, POSITIVE, CodeClusterer
-from srsg.points import BLOCK_SIZE, Points
+from srsg.points import Points
 from srsg.solvers import l1_codes
 from srsg.types import AssignLabels, Bridge, Memory, NClusters, RandomState
 
@@ -39,9 +39,12 @@ class L1Graph(CodeClusterer):
     memory : str, object like joblib.Memory or None
         Where graphs are kept: with another ``n_clusters`` a fit on the same points finds its
         graph there.
-    block_size : int
-        Points scanned at once. Memory is ``4 * block_size * n_samples`` bytes a thread; the
-        result does not depend on it.
+    block_size : int or None
+        Points scanned at once; None takes as many as ``max_memory`` allows. The result does not
+        depend on it.
+    max_memory : int, str or None
+        Most memory, in bytes or as "2GB", that coding takes beside its input; None takes half of
+        what is free.
     n_jobs : int or None
         Threads; None takes all cores. The result does not depend on it.
     random_state : int, RandomState or None
@@ -107,7 +110,8 @@ class L1Graph(CodeClusterer):
         assign_labels: AssignLabels = "kmeans",
         n_init: int = 10,
         memory: Memory = None,
-        block_size: int = BLOCK_SIZE,
+        block_size: int | None = None,
+        max_memory: int | str | None = None,
         n_jobs: int | None = None,
         random_state: RandomState = None,
         verbose: bool | int = False,
@@ -121,6 +125,7 @@ class L1Graph(CodeClusterer):
         self.n_init = n_init
         self.memory = memory
         self.block_size = block_size
+        self.max_memory = max_memory
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -131,8 +136,7 @@ class L1Graph(CodeClusterer):
             self.lam,
             n_neighbors=self.n_neighbors,
             tol=self.tol,
-            block_size=self.block_size,
-            engine=engine,
+            **self._blocks(points.x, engine),
         )
         self.codes_ = result.codes
         self.neighbors_ = result.neighbors
@@ -141,5 +145,5 @@ class L1Graph(CodeClusterer):
         self.n_scans_ = result.n_scans
 
     def _code_new(self, points: Points, new: Points, engine: Engine) -> sparse.csr_array:
-        blocks: dict[str, Any] = {"block_size": self.block_size, "engine": engine}
+        blocks = self._blocks(points.x, engine)
         return l1_codes(points, self.lam, queries=new, tol=self.tol, **blocks).codes

@@ -9,7 +9,7 @@ from sklearn.utils._param_validation import StrOptions
 
 from srsg.engine import Engine
 from srsg.estimators.base import AT_LEAST_ONE, NOT_NEGATIVE, POSITIVE, CodeClusterer
-from srsg.points import BLOCK_SIZE, Points
+from srsg.points import Points
 from srsg.solvers import l1_codes, laplacian_codes
 from srsg.solvers.laplacian import Laplacian
 from srsg.types import AssignLabels, Bridge, Memory, NClusters, RandomState
@@ -52,8 +52,12 @@ class LaplacianL1Graph(CodeClusterer):
     memory : str, object like joblib.Memory or None
         Where graphs are kept: with another ``n_clusters`` a fit on the same points finds its
         graph there.
-    block_size : int
-        Points scanned at once; the result does not depend on it.
+    block_size : int or None
+        Points scanned at once; None takes as many as ``max_memory`` allows. The result does not
+        depend on it.
+    max_memory : int, str or None
+        Most memory, in bytes or as "2GB", that coding takes beside its input; None takes half of
+        what is free.
     n_jobs : int or None
         Threads; None takes all cores. The result does not depend on it.
     random_state : int, RandomState or None
@@ -122,7 +126,8 @@ class LaplacianL1Graph(CodeClusterer):
         assign_labels: AssignLabels = "kmeans",
         n_init: int = 10,
         memory: Memory = None,
-        block_size: int = BLOCK_SIZE,
+        block_size: int | None = None,
+        max_memory: int | str | None = None,
         n_jobs: int | None = None,
         random_state: RandomState = None,
         verbose: bool | int = False,
@@ -139,12 +144,13 @@ class LaplacianL1Graph(CodeClusterer):
         self.n_init = n_init
         self.memory = memory
         self.block_size = block_size
+        self.max_memory = max_memory
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
 
     def _code(self, points: Points, engine: Engine) -> None:
-        blocks: dict[str, Any] = {"block_size": self.block_size, "engine": engine}
+        blocks = self._blocks(points.x, engine)
         l1 = l1_codes(points, self.lam, n_neighbors=self.n_neighbors, **blocks)
         self.init_codes_, self.neighbors_ = l1.codes, l1.neighbors
         result = laplacian_codes(
@@ -165,5 +171,5 @@ class LaplacianL1Graph(CodeClusterer):
         self.dual_gap_ = result.dual_gap
 
     def _code_new(self, points: Points, new: Points, engine: Engine) -> sparse.csr_array:
-        blocks: dict[str, Any] = {"block_size": self.block_size, "engine": engine}
+        blocks = self._blocks(points.x, engine)
         return l1_codes(points, self.lam, queries=new, **blocks).codes

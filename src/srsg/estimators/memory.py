@@ -18,6 +18,7 @@ NOT_OF_THE_GRAPH = {
     "n_init",
     "memory",
     "block_size",
+    "max_memory",
     "n_jobs",
     "random_state",
     "verbose",

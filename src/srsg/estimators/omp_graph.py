@@ -9,7 +9,7 @@ from scipy import sparse
 from srsg.engine import Engine
 from srsg.estimators.base import AT_LEAST_ONE, NOT_NEGATIVE
 from srsg.estimators.postprocessed import PostprocessedClusterer
-from srsg.points import BLOCK_SIZE, Points
+from srsg.points import Points
 from srsg.solvers import omp_codes
 from srsg.types import AssignLabels, Bridge, Memory, NClusters, RandomState
 
@@ -42,8 +42,12 @@ class OMPGraph(PostprocessedClusterer):
     memory : str, object like joblib.Memory or None
         Where graphs are kept: with another ``n_clusters`` a fit on the same points finds its
         graph there.
-    block_size : int
-        Points scanned at once; the result does not depend on it.
+    block_size : int or None
+        Points scanned at once; None takes as many as ``max_memory`` allows. The result does not
+        depend on it.
+    max_memory : int, str or None
+        Most memory, in bytes or as "2GB", that coding takes beside its input; None takes half of
+        what is free.
     n_jobs : int or None
         Threads; None takes all cores. The result does not depend on it.
     random_state : int, RandomState or None
@@ -100,7 +104,8 @@ class OMPGraph(PostprocessedClusterer):
         assign_labels: AssignLabels = "kmeans",
         n_init: int = 10,
         memory: Memory = None,
-        block_size: int = BLOCK_SIZE,
+        block_size: int | None = None,
+        max_memory: int | str | None = None,
         n_jobs: int | None = None,
         random_state: RandomState = None,
         verbose: bool | int = False,
@@ -117,6 +122,7 @@ class OMPGraph(PostprocessedClusterer):
         self.n_init = n_init
         self.memory = memory
         self.block_size = block_size
+        self.max_memory = max_memory
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -127,8 +133,7 @@ class OMPGraph(PostprocessedClusterer):
             self.n_nonzero,
             tol=self.tol,
             n_neighbors=self.n_neighbors,
-            block_size=self.block_size,
-            engine=engine,
+            **self._blocks(points.x, engine),
         )
         self.codes_ = result.codes
         self.neighbors_ = result.neighbors
@@ -139,6 +144,5 @@ class OMPGraph(PostprocessedClusterer):
             self.n_nonzero,
             tol=self.tol,
             queries=new,
-            block_size=self.block_size,
-            engine=engine,
+            **self._blocks(points.x, engine),
         ).codes

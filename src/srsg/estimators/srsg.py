@@ -14,7 +14,7 @@ from srsg.affinity import agreement, symmetrized
 from srsg.engine import Engine
 from srsg.estimators.base import AT_LEAST_ONE, NOT_NEGATIVE, POSITIVE, CodeClusterer
 from srsg.neighbors import nearest_neighbors
-from srsg.points import BLOCK_SIZE, Points
+from srsg.points import Points
 from srsg.registry import methods
 from srsg.solvers import auto_step, l1_codes, new_srsg_codes, srsg_codes, theorem_step
 from srsg.types import (
@@ -83,9 +83,12 @@ class SRSG(CodeClusterer):
     memory : str, object like joblib.Memory or None
         Where graphs are kept: with another ``n_clusters`` a fit on the same points finds its
         graph there.
-    block_size : int
-        Points scanned at once. Memory is ``4 * block_size * n_samples`` bytes a thread; the
-        result does not depend on it.
+    block_size : int or None
+        Points scanned at once; None takes as many as ``max_memory`` allows. The result does not
+        depend on it.
+    max_memory : int, str or None
+        Most memory, in bytes or as "2GB", that coding takes beside its input; None takes half of
+        what is free.
     n_jobs : int or None
         Threads; None takes all cores. The result does not depend on it.
     random_state : int, RandomState or None
@@ -178,7 +181,8 @@ class SRSG(CodeClusterer):
         assign_labels: AssignLabels = "kmeans",
         n_init: int = 10,
         memory: Memory = None,
-        block_size: int = BLOCK_SIZE,
+        block_size: int | None = None,
+        max_memory: int | str | None = None,
         n_jobs: int | None = None,
         random_state: RandomState = None,
         verbose: bool | int = False,
@@ -198,6 +202,7 @@ class SRSG(CodeClusterer):
         self.n_init = n_init
         self.memory = memory
         self.block_size = block_size
+        self.max_memory = max_memory
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -276,7 +281,7 @@ class SRSG(CodeClusterer):
 
     def _start(self, points: Points, engine: Engine) -> None:
         """Find the codes to start from, and the neighbours."""
-        options: dict[str, Any] = {"block_size": self.block_size, "engine": engine}
+        options = self._blocks(points.x, engine)
         if isinstance(self.init, str):
             l1 = l1_codes(points, self.lam, n_neighbors=self.n_neighbors, **options)
             self.init_codes_, self.neighbors_ = l1.codes, l1.neighbors
@@ -287,7 +292,7 @@ class SRSG(CodeClusterer):
             self.kkt_violation_ = self.dual_gap_ = None
 
     def _code_new(self, points: Points, new: Points, engine: Engine) -> sparse.csr_array:
-        options: dict[str, Any] = {"block_size": self.block_size, "engine": engine}
+        options = self._blocks(points.x, engine)
         l1 = l1_codes(points, self.lam, queries=new, n_neighbors=self.n_neighbors, **options)
         return new_srsg_codes(
             points,

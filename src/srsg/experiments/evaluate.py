@@ -24,7 +24,15 @@ from srsg.metrics import clustering_accuracy, normalized_mutual_info
 
 NOT_PART_OF_THE_RESULT = {
     *("n_clusters", "random_state"),  # kept beside the parameters
-    *("algorithm", "block_size", "copy_x", "memory", "n_jobs", "verbose"),  # how, not what
+    *(
+        "algorithm",
+        "block_size",
+        "copy_x",
+        "max_memory",
+        "memory",
+        "n_jobs",
+        "verbose",
+    ),  # how, not what
 }
 
 

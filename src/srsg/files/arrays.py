@@ -13,6 +13,9 @@ from srsg.files.contents import Contents, Request
 from srsg.files.errors import FileError, parsing
 from srsg.files.labels import LABEL_NAMES
 
+MAPPED_FROM = 64 * 2**20
+"""Files of so many bytes are mapped instead of read: their points are looked at block by block."""
+
 POINT_NAMES = ("x", "fea", "feature", "features", "data", "points")
 SHAPE_NAMES = ("shape", "image_shape")
 
@@ -33,7 +36,8 @@ def load_npy(path: Path) -> NDArray:
     """The array of a file, never unpickled."""
     _check_start(path, (b"\x93NUMPY",), "a NumPy array")
     with _unpickling_nothing(path), parsing(str(path), "a NumPy array"):
-        return np.load(path, allow_pickle=False)
+        large = path.stat().st_size >= MAPPED_FROM
+        return np.load(path, mmap_mode="r" if large else None, allow_pickle=False)
 
 
 def load_arrays(path: Path) -> dict[str, NDArray]:
@@ -60,7 +64,7 @@ def _unpickling_nothing(path: Path) -> Iterator[None]:
     try:
         yield
     except FileError as error:
-        if "allow_pickle" not in str(error):
+        if "allow_pickle" not in str(error) and "Python objects" not in str(error):
             raise
         raise FileError(
             f"{path}: has pickled Python objects, which could run anything and are not read. "

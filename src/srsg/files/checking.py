@@ -21,7 +21,7 @@ def checked_table(
     values, notes = _samples_first(name, found, labels)
     X, image_shape = _rows_of_numbers(name, values, found.image_shape)
     row_ids = np.arange(len(X)) if found.row_ids is None else found.row_ids
-    usable = np.isfinite(X).all(axis=1)
+    usable = _finite_rows(X)
     if labels is not None:
         usable &= ~missing_labels(labels)
     if not usable.all():
@@ -39,6 +39,12 @@ def checked_table(
         notes=(*found.notes, *notes),
         n_dropped=int((~usable).sum()),
     )
+
+
+def _finite_rows(X: NDArray[np.floating], block: int = 1024) -> NDArray[np.bool_]:
+    """Which rows are finite; in blocks, for X may be larger than memory."""
+    parts = [np.isfinite(X[start : start + block]).all(axis=1) for start in range(0, len(X), block)]
+    return np.concatenate(parts)
 
 
 def _one_each(name: str, labels: NDArray) -> NDArray:
