@@ -43,6 +43,10 @@ AT_LEAST_ONE = Interval(Integral, 1, None, closed="left")
 POSITIVE = Interval(Real, 0, None, closed="neither")
 NOT_NEGATIVE = Interval(Real, 0, None, closed="left")
 
+ACCEPTED = [np.float64, np.float32, *map(np.dtype, np.typecodes["AllInteger"])]
+"""What X may be made of; other numbers become the first. Integers stay as they are: who needs
+floats makes them block by block."""
+
 OF_CLUSTERS = ("labels_", "embedding_", "eigenvalues_", "n_clusters_", "eigengaps_", "spectrum_")
 """What clustering learns: gone as soon as there is another graph."""
 
@@ -247,8 +251,7 @@ class GraphClusterer(NewPointsMixin, CallbackMixin, ClusterMixin, BaseEstimator,
         return checked
 
     def _checked(self, X: Matrix, **options: Any) -> NDArray | sparse.csr_array:
-        # Integers stay as they are: whoever needs floats makes them block by block.
-        return validate_data(self, X, accept_sparse="csr", dtype="numeric", **options)
+        return validate_data(self, X, accept_sparse="csr", dtype=ACCEPTED, **options)
 
     def _learn_graph(self, X: NDArray | sparse.csr_array) -> None:
         for name in OF_CLUSTERS:
