@@ -6,16 +6,22 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed, wait
 from contextlib import AbstractContextManager
 from copy import copy
-from functools import cache
+from functools import cache, partial
 from typing import Any, Protocol, TypeVar
 
 from joblib import cpu_count, effective_n_jobs
 from threadpoolctl import ThreadpoolController
 
+from srsg.points import Points, Rows
 from srsg.progress import SILENT, Progress
+from srsg.types import IntArray
 
 Block = TypeVar("Block")
 Result = TypeVar("Result")
+Block_in = TypeVar("Block_in", contravariant=True)
+Begun = TypeVar("Begun")
+Seen = TypeVar("Seen")
+Result_out = TypeVar("Result_out", covariant=True)
 
 
 @cache
@@ -30,6 +36,26 @@ def serial_linear_algebra() -> AbstractContextManager[object]:
     depend on how many there are.
     """
     return _thread_pools().limit(limits=1, user_api="blas")
+
+
+class Round(Protocol[Block_in, Begun, Seen, Result_out]):
+    """Work on a block that needs some points first, and then a look at every point.
+
+    No worker has to hold all points: each has a shard, some of them in a row. What is seen in
+    one shard must not depend on the others, and the end not on how many there are.
+    """
+
+    def rows(self, block: Block_in) -> IntArray:
+        """The points that the beginning needs, in rising order."""
+
+    def begin(self, rows: Rows, block: Block_in) -> Begun:
+        """Work on the block alone."""
+
+    def look(self, shard: Points, begun: Begun) -> Seen:
+        """What the points of one shard have to say."""
+
+    def end(self, begun: Begun, seen: Sequence[Seen]) -> Result_out:
+        """Put it together; ``seen`` is in the order of the shards."""
 
 
 class Engine(Protocol):
@@ -53,6 +79,22 @@ class Engine(Protocol):
 
         ``task`` is a module-level function or a partial of one, so that it can travel.
         """
+
+    def go_round(
+        self,
+        task: Round[Block, Any, Any, Result],
+        points: Points,
+        blocks: Sequence[Block],
+        *,
+        label: str,
+    ) -> list[Result]:
+        """What ``task`` makes of every block on its way round all points, in that order."""
+
+    def rows_a_block(self, points: Points, n_rows: int, block_size: int) -> int:
+        """How many of ``n_rows`` rows a block should have that goes round the points."""
+
+    def points(self, x: Any) -> Points:
+        """Unit-norm points, where the workers have them."""
 
     def quiet(self) -> Engine:
         """The same workers, without progress: for pieces of a larger stage."""
@@ -108,7 +150,28 @@ class ThreadEngine:
                 raise
         return [future.result() for future in futures]
 
+    def go_round(
+        self,
+        task: Round[Block, Any, Any, Result],
+        points: Points,
+        blocks: Sequence[Block],
+        *,
+        label: str,
+    ) -> list[Result]:
+        return self.map(partial(_go_round, task), points, blocks, label=label)
+
+    def rows_a_block(self, points: Points, n_rows: int, block_size: int) -> int:
+        return min(block_size, -(-n_rows // self.n_workers))  # few rows too keep all busy
+
+    def points(self, x: Any) -> Points:
+        return Points(x)
+
     def quiet(self) -> ThreadEngine:
         same = copy(self)
         same.progress = SILENT
         return same
+
+
+def _go_round(task: Round[Block, Any, Any, Result], points: Points, block: Block) -> Result:
+    begun = task.begin(Rows(points.x), block)
+    return task.end(begun, [task.look(points, begun)])

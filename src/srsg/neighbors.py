@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from srsg.engine import Engine, ThreadEngine
-from srsg.kernels.correlations import nearest
-from srsg.points import BLOCK_SIZE, Points, Queries, blocks_of_rows
+from srsg.kernels.correlations import Found, Scan, merge, nearest
+from srsg.points import BLOCK_SIZE, Points, Queries, Rows, blocks_of_rows
 from srsg.types import FloatArray, IntArray
 
 
@@ -38,27 +38,84 @@ def nearest_neighbors(
            [1]])
     """
     engine = engine or ThreadEngine()
-    task = partial(_scan, n_neighbors=n_neighbors)
     searched = Queries.of(points, queries)
-    blocks = blocks_of_rows(len(searched), block_size)
-    found = engine.map(task, engine.share(searched), blocks, label="nearest neighbours")
-    return np.concatenate(found)
+    rows = blocks_of_rows(len(searched), engine.rows_a_block(points, len(searched), block_size))
+    blocks = [Targets(searched[part].own, searched[part].new) for part in rows]
+    task = _Search(n_neighbors, block_size)
+    return np.concatenate(engine.go_round(task, points, blocks, label="nearest neighbours"))
 
 
-def _scan(queries: Queries, rows: IntArray, *, n_neighbors: int) -> IntArray:
-    block = queries[rows]
-    correlations = queries.points.correlations(block.x)
-    return neighbors_from_correlations(block, correlations, n_neighbors)
+class Targets(NamedTuple):
+    """Unit vectors that are compared with all points: points themselves or, with -1, new ones."""
+
+    own: IntArray
+    new: NDArray[np.floating] | None
+
+    def vectors(self, rows: Rows) -> NDArray[np.floating]:
+        return rows.x[rows.places(self.own)] if self.new is None else self.new
+
+    def needed(self) -> IntArray:
+        """The points among them, in rising order."""
+        return np.unique(self.own[self.own >= 0])
 
 
-def neighbors_from_correlations(
-    block: Queries, correlations: NDArray[np.float32], n_neighbors: int
-) -> IntArray:
-    """The same for some queries whose correlations with all points are known."""
-    points = block.points
-    found = np.empty((len(block), n_neighbors), np.int64)
+@dataclass(frozen=True)
+class _Search:
+    """The way of a block round all points: nearest ones of each shard, nearest of all."""
+
+    n_neighbors: int
+    block_size: int
+
+    def rows(self, block: Targets) -> IntArray:
+        return block.needed()
+
+    def begin(self, rows: Rows, block: Targets) -> Targets:
+        return Targets(block.own, block.vectors(rows))
+
+    def look(self, shard: Points, begun: Targets) -> Found:
+        assert begun.new is not None
+        parts = []
+        for rows in blocks_of_rows(len(begun.own), self.block_size):
+            x = begun.new[rows]
+            found = nearest_in(shard, x, begun.own[rows], shard.correlations(x), self.n_neighbors)
+            parts.append(found)
+        return joined(parts)
+
+    def end(self, begun: Targets, seen: Sequence[Found]) -> IntArray:
+        return best_of(seen, self.n_neighbors).index
+
+
+def nearest_in(
+    shard: Points,
+    targets: NDArray[np.floating],
+    own: IntArray,
+    correlations: NDArray[np.float32],
+    n_neighbors: int,
+) -> Found:
+    """The nearest points in one shard, of targets whose correlations with it are known."""
+    found = empty_lists(len(own), n_neighbors)
     if n_neighbors:
-        nearest(points.x, block.x, block.own, correlations, points.correlation_error, found)
+        scan = Scan(shard.first, 0.0, shard.correlation_error)
+        nearest(shard.x, targets, own, correlations, scan, found)
+    return found
+
+
+def empty_lists(n_rows: int, width: int) -> Found:
+    index = np.zeros((n_rows, width), np.int64)
+    return Found(index, np.full(index.shape, np.inf), np.zeros(n_rows, np.int64))
+
+
+def joined(parts: Sequence[Found]) -> Found:
+    """The lists of several blocks, one below the other."""
+    return Found(*map(np.concatenate, zip(*parts, strict=True)))
+
+
+def best_of(seen: Sequence[Found], width: int) -> Found:
+    """What was found in different shards, put together."""
+    if len(seen) == 1:
+        return seen[0]
+    found = empty_lists(len(seen[0].size), width)
+    merge(Found(*map(np.stack, zip(*seen, strict=True))), found)
     return found
 
 
@@ -99,10 +156,10 @@ class Searchable:
         power = max(self.half_power.max(), (centered**2).sum(axis=1).max() / 2)
         # Sums over the features, each product at most the largest power.
         error = float(np.finfo(float).eps * 2 * (self.x.shape[1] + 8) * power)
-        found = np.empty((len(targets), n_neighbors), np.int64)
+        found = empty_lists(len(targets), n_neighbors)
         if n_neighbors:
-            nearest(self.x, targets, own, nearness, error, found)
-        return found
+            nearest(self.x, targets, own, nearness, Scan(0, 0.0, error), found)
+        return found.index
 
 
 def neighbor_graph(neighbors: IntArray) -> sparse.csr_array:

@@ -31,10 +31,20 @@ class Points:
     """
 
     x: NDArray[np.floating]
+    first: int = 0
+    """Index of the first, where they are some of many."""
 
     @property
     def n(self) -> int:
         return len(self.x)
+
+    @property
+    def n_features(self) -> int:
+        return self.x.shape[1]
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.x.dtype
 
     @cached_property
     def x32(self) -> NDArray[np.float32]:
@@ -47,11 +57,33 @@ class Points:
     @property
     def correlation_error(self) -> float:
         """Bound on the rounding of a float32 inner product of unit vectors."""
-        return (self.x.shape[1] + 8) * 2.0**-24
+        return (self.n_features + 8) * 2.0**-24
 
     def correlations(self, vectors: NDArray[np.floating]) -> NDArray[np.float32]:
         """Inner products of the vectors with every point: one matrix product."""
         return vectors.astype(np.float32) @ self.x32.T
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Some of the points, or all, for work that names points by their indices.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from srsg.points import Rows
+    >>> some = Rows(np.array([[0.6, 0.8], [0.0, 1.0]]), np.array([2, 7]))
+    >>> some.places(np.array([7, 2, 7]))
+    array([1, 0, 1])
+    """
+
+    x: NDArray[np.floating]
+    index: IntArray | None = None
+    """Which points they are, in rising order; None: all."""
+
+    def places(self, index: IntArray) -> IntArray:
+        """The rows of ``x`` that hold these points. They are in the order of the indices."""
+        return index if self.index is None else np.searchsorted(self.index, index)
 
 
 @dataclass(frozen=True)
@@ -62,29 +94,34 @@ class Queries:
     ----------
     points : Points
         The points that codes may use.
-    x : ndarray of shape (n_queries, n_features)
-        What is coded, one unit vector a row.
     own : ndarray of shape (n_queries,)
         The one point that a query may not use, itself; -1 for a new point, which may use all.
+    new : ndarray of shape (n_queries, n_features) or None
+        New points, one unit vector a row.
     """
 
     points: Points
-    x: NDArray[np.floating]
     own: IntArray
+    new: NDArray[np.floating] | None = None
 
     @classmethod
     def of(cls, points: Points, new: Points | None = None) -> Self:
         """New points over all points or, without any, the points each over all others."""
         if new is None:
-            return cls(points, points.x, np.arange(points.n))
-        x = np.ascontiguousarray(new.x, dtype=points.x.dtype)
-        return cls(points, x, np.full(new.n, -1))
+            return cls(points, np.arange(points.n))
+        x = np.ascontiguousarray(new.x, dtype=points.dtype)
+        return cls(points, np.full(new.n, -1), x)
 
     def __len__(self) -> int:
-        return len(self.x)
+        return len(self.own)
 
     def __getitem__(self, rows: IntArray) -> Self:
-        return replace(self, x=self.x[rows], own=self.own[rows])
+        return replace(self, own=self.own[rows], new=None if self.new is None else self.new[rows])
+
+    @property
+    def x(self) -> NDArray[np.floating]:
+        """What is coded, one unit vector a row."""
+        return self.points.x[self.own] if self.new is None else self.new
 
 
 def unit_points(X: Matrix) -> Points:

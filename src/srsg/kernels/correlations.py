@@ -9,11 +9,15 @@ from collections import namedtuple
 import numpy as np
 
 from srsg.kernels.compiled import ZERO, helper, kernel
-from srsg.kernels.linalg import assign, dot, squared_distance
+from srsg.kernels.linalg import dot, squared_distance
 
-Scan = namedtuple("Scan", "tol error most_taken")
-"""A point violates the conditions beyond ``half_lam + tol``; correlations of unit vectors are
-known up to ``error``; at most ``most_taken`` violators join a working set."""
+Scan = namedtuple("Scan", "first tol error")
+"""A look at some of the points: the index of the first; a point violates the conditions beyond
+``half_lam + tol``; correlations of unit vectors are known up to ``error``."""
+
+Found = namedtuple("Found", "index key size")
+"""A bounded list a row, of which the first ``size`` entries count: indices of points, smallest
+key first, ties by index."""
 
 
 @helper()
@@ -41,73 +45,96 @@ def insert_sorted(keys, ids, count, key, index):
 
 
 @kernel()
-def nearest(points, targets, own, correlations, error, neighbors):
-    """The nearest points of each unit-norm target but ``own[p]``, nearest first, ties by index.
+def nearest(points, targets, own, correlations, scan, found):
+    """The nearest points of each unit-norm target but ``own[p]``, by squared distance.
 
-    Here and below ``own`` is the index of each target among the points, or -1 for one that is
+    Here and below ``own`` is the index of each target among all points, or -1 for one that is
     none of them.
     """
     n_points = points.shape[0]
-    n_neighbors = neighbors.shape[1]
-    keys = np.empty(n_neighbors)
-    ids = np.empty(n_neighbors, np.int64)
     for p in range(targets.shape[0]):
         row = correlations[p]
+        itself = own[p] - scan.first
+        keys = found.key[p]
+        ids = found.index[p]
         count = ZERO
         worst = -np.inf
         for t in range(n_points):
-            if row[t] > worst and t != own[p]:
+            if row[t] > worst and t != itself:
                 count = insert_sorted(keys, ids, count, -np.float64(row[t]), t)
-                if count == n_neighbors:
+                if count == keys.shape[0]:
                     worst = -keys[count - 1]
-        cut = worst - 2 * error
+        cut = worst - 2 * scan.error
         count = ZERO
         for t in range(n_points):
-            if row[t] >= cut and t != own[p]:
+            if row[t] >= cut and t != itself:
                 distance = squared_distance(targets[p], points[t])
                 count = insert_sorted(keys, ids, count, distance, t)
-        assign(neighbors[p], ids)
-
-
-@helper()
-def contains(index, size, t):
-    for k in range(size):
-        if index[k] == t:
-            return True
-    return False
+        found.size[p] = count
+        for k in range(count):
+            ids[k] += scan.first
 
 
 @kernel()
-def add_violators(points, own, resid, correlations, codes, half_lam, scan, outside):
-    """Take into each working set its worst violators, worst first.
+def merge(parts, found):
+    """The best entries of several lists a row, ``parts.index[part, row]`` and so on."""
+    for p in range(found.size.shape[0]):
+        count = ZERO
+        for part in range(parts.size.shape[0]):
+            for k in range(parts.size[part, p]):
+                key = parts.key[part, p, k]
+                index = parts.index[part, p, k]
+                count = insert_sorted(found.key[p], found.index[p], count, key, index)
+        found.size[p] = count
 
-    ``outside[p]`` becomes the largest correlation, in absolute value, of the residual with a
-    point outside the working set; zero where it is certainly below ``half_lam``.
+
+@kernel()
+def violators(points, own, resid, correlations, codes, half_lam, scan, most, found, outside):
+    """The worst violators of each code, worst first: at most ``most[p]`` of them.
+
+    Their keys are the correlations with the residual, in absolute value, less than zero. Float64
+    decides which they are, so they depend on the residual alone. ``outside[p]`` becomes the largest
+    such correlation of a point outside the working set, where it is beyond ``half_lam``.
+    ``correlations`` are used up.
     """
-    keys = np.empty(scan.most_taken)
-    ids = np.empty(scan.most_taken, np.int64)
     for p in range(own.shape[0]):
         row = correlations[p]
+        leave_out(row, own[p] - scan.first)
+        for k in range(codes.size[p]):
+            leave_out(row, codes.index[p, k] - scan.first)
         slack = scan.error * np.sqrt(dot(resid[p], resid[p]))
         bound = half_lam[p] + scan.tol
+        keys = found.key[p, : most[p]]
+        ids = found.index[p, : most[p]]
+        count = ZERO
+        weakest = np.float32(bound - slack)
+        for t in range(row.shape[0]):
+            if abs(row[t]) > weakest:
+                count = insert_sorted(keys, ids, count, -np.float64(abs(row[t])), t)
+                if count == most[p]:
+                    weakest = np.float32(-keys[count - 1])
         cut = half_lam[p] - slack
+        if count == most[p]:
+            cut = max(cut, -keys[count - 1] - 2 * slack)
         count = ZERO
         largest = 0.0
-        for t in range(points.shape[0]):
-            strength = np.float64(abs(row[t]))
-            if strength <= cut or t == own[p] or contains(codes.index[p], codes.size[p], t):
-                continue
-            if strength <= bound + slack:
+        for t in range(row.shape[0]):
+            if abs(row[t]) >= cut:
                 strength = abs(dot(points[t], resid[p]))
-            largest = max(largest, strength)
-            if strength > bound:
-                count = insert_sorted(keys, ids, count, -strength, t)
-                if count == scan.most_taken:
-                    cut = max(cut, -keys[count - 1])
+                largest = max(largest, strength)
+                if strength > bound:
+                    count = insert_sorted(keys, ids, count, -strength, t)
         outside[p] = largest
+        found.size[p] = count
         for k in range(count):
-            codes.index[p, codes.size[p] + k] = ids[k]
-        codes.size[p] += count
+            ids[k] += scan.first
+
+
+@helper()
+def leave_out(row, place):
+    """Make an entry smaller and larger than nothing."""
+    if 0 <= place < row.shape[0]:
+        row[place] = np.nan
 
 
 @kernel()

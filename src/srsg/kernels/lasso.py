@@ -10,7 +10,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from srsg.kernels.codes import keep_sorted_support, residual
+from srsg.kernels.codes import keep_sorted_support
 from srsg.kernels.compiled import ZERO, helper, kernel
 from srsg.kernels.linalg import (
     assign,
@@ -29,6 +29,9 @@ Penalty = namedtuple("Penalty", "half_lam ridge pull")
 
 Certificate = namedtuple("Certificate", "violation gap")
 """Of every row: largest violation of the optimality conditions, and duality gap."""
+
+Inside = namedtuple("Inside", "worst power inner l1_norm")
+"""Of every row: largest violation by a point of the working set, and the terms of the gap."""
 
 MAX_ROUNDS = 5000
 ROUNDING = 1e-13
@@ -192,14 +195,60 @@ def solve_lasso(gram, b, half_lam, z):
 
 
 @kernel()
-def solve_working_sets(points, targets, codes, penalty):
-    """Code each target over its working set, from the code it has."""
+def solve_working_sets(points, targets, codes, penalty, resid, inside):
+    """Code each target over its working set, from the code it has.
+
+    The last step, a direct solve on the sorted support, makes a code and its residual depend on
+    the support alone, not on the path that led there.
+    """
     for p in range(targets.shape[0]):
         size = codes.size[p]
+        half_lam = penalty.half_lam[p]
+        own = in_float64(targets[p])
         atoms = gather(points, codes.index[p], size)
         b = np.empty(size)
-        gram = small_problem(atoms, in_float64(targets[p]), penalty, p, b)
-        solve_lasso(gram, b, penalty.half_lam[p], codes.value[p, :size])
+        z = codes.value[p, :size]
+        gram = small_problem(atoms, own, penalty, p, b)
+        solve_lasso(gram, b, half_lam, z)
+        support = sorted_support(codes.index[p], z)
+        close(gram, b, half_lam, z, support)
+        assign(resid[p], own)
+        for k in support:
+            for j in range(own.shape[0]):
+                resid[p, j] -= z[k] * atoms[k, j]
+        inside.worst[p] = violation_inside(atoms, resid[p], z, penalty, p)
+        terms = gap_terms(own, resid[p], z, penalty, p)
+        inside.power[p], inside.inner[p], inside.l1_norm[p] = terms
+
+
+@helper()
+def sorted_support(index, z):
+    """The places of the non-zeros, by the index of their points."""
+    support = np.empty(z.shape[0], np.int64)
+    count = 0
+    for k in range(z.shape[0]):
+        if z[k] != 0.0:
+            place = count
+            while place > 0 and index[support[place - 1]] > index[k]:
+                support[place] = support[place - 1]
+                place -= 1
+            support[place] = k
+            count += 1
+    return support[:count]
+
+
+@helper()
+def violation_inside(atoms, resid, z, penalty, p):
+    """Largest violation of the optimality conditions by a point of the working set."""
+    half_lam = penalty.half_lam[p]
+    worst = 0.0
+    for k in range(z.shape[0]):
+        gradient = dot(atoms[k], resid) + penalty.pull[p, k] - penalty.ridge[p] * z[k]
+        if z[k] == 0.0:
+            worst = max(worst, abs(gradient) - half_lam)
+        else:
+            worst = max(worst, abs(gradient - half_lam * np.sign(z[k])))
+    return worst
 
 
 @helper()
@@ -213,82 +262,68 @@ def small_problem(atoms, own, penalty, p, b):
     return gram
 
 
+@helper()
+def close(gram, b, half_lam, z, support):
+    """Replace ``z`` on its support by the exact minimiser with its signs, if it has them."""
+    count = support.shape[0]
+    target = np.empty(count)
+    factor = np.empty((count, count))
+    for a in range(count):
+        target[a] = b[support[a]] - half_lam * np.sign(z[support[a]])
+    if cholesky(gram, support, count, factor) < count:
+        return
+    forward_solve(factor, count, target)
+    backward_solve(factor, count, target)
+    for a in range(count):
+        if target[a] * z[support[a]] <= 0.0:
+            return
+    for a in range(count):
+        z[support[a]] = target[a]
+
+
 @kernel()
-def close_codes(points, targets, codes, penalty, outside, certificate):
-    """Final codes on their sorted supports, with their certificates.
-
-    A direct solve on the sorted support makes a code depend on its support alone, not on the
-    path that led there: the same bits for any block size and any number of threads.
-    ``outside`` are the largest correlations of the residuals with points outside the working
-    sets.
-    """
-    resid = np.empty(points.shape[1])
-    for p in range(targets.shape[0]):
-        half_lam = penalty.half_lam[p]
-        residual(points, targets[p], codes, p, resid)
-        largest = outside[p]
-        unused_pull = 0.0
-        for k in range(codes.size[p]):
-            if codes.value[p, k] == 0.0:
-                pull = penalty.pull[p, k]
-                largest = max(largest, abs(dot(points[codes.index[p, k]], resid) + pull))
-                unused_pull += pull * pull
-        keep_sorted_support(codes, penalty.pull, p)
-
-        size = codes.size[p]
-        own = in_float64(targets[p])
-        atoms = gather(points, codes.index[p], size)
-        b = np.empty(size)
-        z = codes.value[p, :size]
-        close(small_problem(atoms, own, penalty, p, b), b, half_lam, z)
-        residual(points, targets[p], codes, p, resid)
-        worst = max(0.0, largest - half_lam)
-        for k in range(size):
-            gradient = dot(atoms[k], resid) + penalty.pull[p, k] - penalty.ridge[p] * z[k]
-            worst = max(worst, abs(gradient - half_lam * np.sign(z[k])))
-        certificate.violation[p] = 2 * worst
-        certificate.gap[p] = duality_gap(own, resid, z, penalty, p, unused_pull, worst)
+def keep_supports(codes, pull):
+    """Drop the zeros of all codes and sort them by index."""
+    for p in range(codes.size.shape[0]):
+        keep_sorted_support(codes, pull, p)
 
 
 @helper()
-def close(gram, b, half_lam, z):
-    """Replace ``z``, all non-zero, by the exact minimiser with its signs, if it has them."""
-    size = z.shape[0]
-    support = np.empty(size, np.int64)
-    target = np.empty(size)
-    count, independent = signed_minimiser(
-        gram, b, half_lam, z, support, np.empty((size, size)), target
-    )
-    same_signs = independent == count
-    for k in range(size):
-        same_signs &= target[k] * z[k] > 0.0
-    if same_signs:
-        assign(z, target)
-
-
-@helper()
-def duality_gap(own, resid, z, penalty, p, unused_pull, worst):
-    """The gap, with the residual scaled into the feasible set as the dual point.
+def gap_terms(own, resid, z, penalty, p):
+    """What the duality gap is made of: ``|r|^2``, ``r' x`` and ``|z|_1``.
 
     Ridge and pull make a plain l1 problem of longer vectors: the residual gets the further
-    entries ``(q - ridge z) / sqrt(ridge)``, the point ``q / sqrt(ridge)``. ``unused_pull`` is
-    the squared pull of the coordinates that are zero.
+    entries ``(q - ridge z) / sqrt(ridge)``, the point ``q / sqrt(ridge)``.
     """
-    half_lam = penalty.half_lam[p]
     ridge = penalty.ridge[p]
     power = dot(resid, resid)
     inner = dot(resid, own)
     l1_norm = 0.0
-    if ridge > 0.0:
-        power += unused_pull / ridge
-        inner += unused_pull / ridge
     for k in range(z.shape[0]):
         l1_norm += abs(z[k])
         if ridge > 0.0:
             pull = penalty.pull[p, k]
             power += (pull - ridge * z[k]) ** 2 / ridge
             inner += pull * (pull - ridge * z[k]) / ridge
+    return power, inner, l1_norm
+
+
+@helper()
+def duality_gap(terms, half_lam, worst):
+    """The gap, with the residual scaled into the feasible set as the dual point."""
+    power, inner, l1_norm = terms
     if power == 0.0:
         return 2 * half_lam * l1_norm
     scale = min(inner / power, half_lam / (half_lam + worst))
     return max(0.0, power + 2 * half_lam * l1_norm - 2 * scale * inner + scale * scale * power)
+
+
+@kernel()
+def certify(inside, half_lam, outside, certificate):
+    """Certificates, from what is known inside the working sets and the largest correlations
+    outside them."""
+    for p in range(half_lam.shape[0]):
+        worst = max(inside.worst[p], outside[p] - half_lam[p])
+        terms = (inside.power[p], inside.inner[p], inside.l1_norm[p])
+        certificate.violation[p] = 2 * worst
+        certificate.gap[p] = duality_gap(terms, half_lam[p], worst)

@@ -8,7 +8,7 @@ well-conditioned, so that conjugate gradients need few products with the points 
 import numpy as np
 
 from srsg.kernels.compiled import VECTORISED, ZERO, helper, kernel
-from srsg.kernels.lasso import duality_gap, to_first_zero
+from srsg.kernels.lasso import duality_gap, gap_terms, to_first_zero
 from srsg.kernels.linalg import assign, dot, in_float64, start_dot
 
 MAX_ROUNDS = 5000
@@ -201,4 +201,5 @@ def solve_pulled(points, chosen, rows, codes, penalty, tol, resids, certificate)
             count = conjugate_gradients(points, index, penalty, p, z, resid, tol / 2, support, step)
             take_step(points, own, index, penalty, p, z, resid, support, count, step)
         certificate.violation[p] = 2 * worst
-        certificate.gap[p] = duality_gap(own, resid, z, penalty, p, 0.0, worst)
+        terms = gap_terms(own, resid, z, penalty, p)
+        certificate.gap[p] = duality_gap(terms, penalty.half_lam[p], worst)

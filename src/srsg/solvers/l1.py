@@ -3,24 +3,25 @@
 Each point is coded over a small working set. A *scan*, one matrix product of the residuals of
 a block of points with all points, shows which points violate the optimality conditions; the
 worst join the working set, until there are none. The first scan sees the points themselves,
-so the nearest neighbours fall out of it.
+so the nearest neighbours fall out of it. Float64 decides on who joins, so every working set
+grows in the same way whatever the blocks are and wherever the points lie.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
+from typing import Self
 
 import numpy as np
 from scipy import sparse
 
 from srsg.codes import csr_from_rows
 from srsg.engine import Engine, ThreadEngine
-from srsg.kernels.codes import residuals
-from srsg.kernels.correlations import Scan, add_violators
-from srsg.kernels.lasso import Certificate, close_codes, solve_working_sets
-from srsg.neighbors import neighbors_from_correlations
-from srsg.points import BLOCK_SIZE, Points, Queries
+from srsg.kernels.correlations import Found, Scan, violators
+from srsg.kernels.lasso import Certificate, Inside, certify, keep_supports, solve_working_sets
+from srsg.neighbors import Targets, best_of, empty_lists, joined, nearest_in
+from srsg.points import BLOCK_SIZE, Points, Queries, Rows, blocks_of_rows
 from srsg.solvers.working_sets import WorkingSets
 from srsg.types import FloatArray, IntArray
 
@@ -134,16 +135,15 @@ def solve_exactly(
     engine: Engine,
 ) -> Solved:
     """Let violators into the working sets until there are none."""
-    data = engine.share(queries)
     done: list[WorkingSets] = []
     certificates: list[Certificate] = []
     n_scans = 0
     while len(active):
-        task = partial(_scan, tol=tol, n_neighbors=0 if n_scans else n_neighbors)
+        task = _Scan(tol / 2, 0 if n_scans else n_neighbors, block_size)
         label = f"codes, scan {n_scans + 1} of {len(active)} points"
-        fair_share = -(-len(active) // engine.n_workers)  # few points too keep all workers busy
-        parts = active.blocks(min(block_size, fair_share))
-        blocks = engine.map(task, data, parts, label=label)
+        rows_a_block = engine.rows_a_block(queries.points, len(active), block_size)
+        parts = [_Block.of(queries, sets) for sets in active.blocks(rows_a_block)]
+        blocks = engine.go_round(task, queries.points, parts, label=label)
         active = WorkingSets.concatenate([block.going_on for block in blocks])
         done += [block.done for block in blocks]
         certificates += [block.certificate for block in blocks]
@@ -162,6 +162,38 @@ def solve_exactly(
 
 
 @dataclass(frozen=True)
+class _Block:
+    """Some of what is coded, with its working sets."""
+
+    targets: Targets
+    sets: WorkingSets
+
+    @classmethod
+    def of(cls, queries: Queries, sets: WorkingSets) -> Self:
+        some = queries[sets.rows]
+        return cls(Targets(some.own, some.new), sets)
+
+
+@dataclass(frozen=True)
+class _Coded:
+    """A block whose codes are optimal over their working sets, and what is known of them."""
+
+    own: IntArray
+    sets: WorkingSets
+    resid: FloatArray
+    inside: Inside
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """What a block has to know of the points of a shard."""
+
+    neighbors: Found
+    violators: Found
+    outside: FloatArray
+
+
+@dataclass(frozen=True)
 class _Scanned:
     """A block after a scan: the points that go on, and those that are done, certified."""
 
@@ -171,25 +203,62 @@ class _Scanned:
     neighbors: IntArray
 
 
-def _scan(queries: Queries, block: WorkingSets, *, tol: float, n_neighbors: int) -> _Scanned:
-    """Solve on the working sets and look for violators; codes without any are closed."""
-    coded, points = queries[block.rows], queries.points
-    x = points.x
-    most_taken = max(LEAST_TAKEN, block.width // 2)
-    grown = block.with_room(most_taken)
-    solve_working_sets(x, coded.x, grown.codes, grown.penalty)
-    resid = np.empty((len(block), x.shape[1]))
-    residuals(x, coded.x, grown.codes, resid)
-    correlations = points.correlations(resid)
-    # Working sets are empty at first, and the residuals the points themselves.
-    neighbors = neighbors_from_correlations(coded, correlations, n_neighbors)
+@dataclass(frozen=True)
+class _Scan:
+    """The way of a block round all points: code it over its working sets, look for violators."""
 
-    outside = np.empty(len(block))
-    scan = Scan(tol / 2, points.correlation_error, most_taken)
-    half_lam = grown.penalty.half_lam
-    add_violators(x, coded.own, resid, correlations, grown.codes, half_lam, scan, outside)
-    ended = grown.codes.size == block.codes.size
-    done = grown[ended]
-    certificate = Certificate(np.empty(len(done)), np.empty(len(done)))
-    close_codes(x, coded.x[ended], done.codes, done.penalty, outside[ended], certificate)
-    return _Scanned(grown[~ended], done, certificate, neighbors)
+    tol: float
+    n_neighbors: int
+    block_size: int
+
+    def rows(self, block: _Block) -> IntArray:
+        return np.union1d(block.targets.needed(), block.sets.members())
+
+    def begin(self, rows: Rows, block: _Block) -> _Coded:
+        sets, targets = block.sets.with_room(0), block.targets.vectors(rows)
+        places = sets.codes._replace(index=rows.places(sets.codes.index))
+        resid = np.empty(targets.shape)
+        inside = Inside(*(np.empty(len(sets)) for _ in Inside._fields))
+        solve_working_sets(rows.x, targets, places, sets.penalty, resid, inside)
+        return _Coded(block.targets.own, sets, resid, inside)
+
+    def look(self, shard: Points, begun: _Coded) -> _Seen:
+        parts = blocks_of_rows(len(begun.sets), self.block_size)
+        seen = [self._look(shard, begun, rows) for rows in parts]
+        neighbors, violators, outside = zip(*seen, strict=True)
+        return _Seen(joined(neighbors), joined(violators), np.concatenate(outside))
+
+    def _look(
+        self, shard: Points, begun: _Coded, rows: IntArray
+    ) -> tuple[Found, Found, FloatArray]:
+        own, resid, sets = begun.own[rows], begun.resid[rows], begun.sets[rows]
+        correlations = shard.correlations(resid)
+        # Working sets are empty at first, and the residuals the points themselves.
+        neighbors = nearest_in(shard, resid, own, correlations, self.n_neighbors)
+        most = _most_taken(sets)
+        found = empty_lists(len(rows), int(_most_taken(begun.sets).max()))
+        outside = np.empty(len(rows))
+        scan = Scan(shard.first, self.tol, shard.correlation_error)
+        half_lam = sets.penalty.half_lam
+        violators(
+            shard.x, own, resid, correlations, sets.codes, half_lam, scan, most, found, outside
+        )
+        return neighbors, found, outside
+
+    def end(self, begun: _Coded, seen: Sequence[_Seen]) -> _Scanned:
+        sets = begun.sets
+        most = _most_taken(sets)
+        worst = best_of([each.violators for each in seen], int(most.max()))
+        grown = sets.with_members(worst.index, np.minimum(worst.size, most))
+        ended = worst.size == 0
+        done, half_lam = sets[ended], sets.penalty.half_lam[ended]
+        keep_supports(done.codes, done.penalty.pull)
+        outside = np.max([each.outside for each in seen], axis=0)[ended]
+        certificate = Certificate(np.empty(len(done)), np.empty(len(done)))
+        certify(Inside(*(part[ended] for part in begun.inside)), half_lam, outside, certificate)
+        neighbors = best_of([each.neighbors for each in seen], self.n_neighbors)
+        return _Scanned(grown[~ended], done, certificate, neighbors.index)
+
+
+def _most_taken(sets: WorkingSets) -> IntArray:
+    return np.maximum(LEAST_TAKEN, sets.codes.size // 2)

@@ -13,7 +13,7 @@ from srsg.engine import Engine, ThreadEngine
 from srsg.kernels.codes import Codes, residuals
 from srsg.kernels.correlations import strongest
 from srsg.kernels.omp import add_and_refit
-from srsg.neighbors import neighbors_from_correlations
+from srsg.neighbors import nearest_in
 from srsg.points import BLOCK_SIZE, Points, Queries, blocks_of_rows
 from srsg.types import IntArray
 
@@ -84,7 +84,7 @@ def omp_codes(
 def _pursue(
     queries: Queries, rows: IntArray, *, n_nonzero: int, tol: float, n_neighbors: int
 ) -> tuple[sparse.csr_array, IntArray]:
-    points, block = queries.points, queries[rows]
+    points, own, x = queries.points, queries.own[rows], queries[rows].x
     size = np.zeros(len(rows), np.int64)
     index = np.zeros((len(rows), n_nonzero), np.int64)
     codes = Codes(index, np.zeros(index.shape), size)
@@ -92,14 +92,14 @@ def _pursue(
     chosen, strength = np.empty(len(rows), np.int64), np.empty(len(rows))
     ended = np.zeros(len(rows), dtype=bool)
     for step in range(n_nonzero):
-        residuals(points.x, block.x, codes, resid)
+        residuals(points.x, x, codes, resid)
         correlations = points.correlations(resid)
         if step == 0:
-            neighbors = neighbors_from_correlations(block, correlations, n_neighbors)
+            neighbors = nearest_in(points, x, own, correlations, n_neighbors).index
         error = points.correlation_error
-        strongest(points.x, block.own, resid, correlations, codes, error, chosen, strength)
+        strongest(points.x, own, resid, correlations, codes, error, chosen, strength)
         ended |= (np.einsum("ij,ij->i", resid, resid) <= tol) | (strength <= 0)
         if ended.all():
             break
-        add_and_refit(points.x, block.x, codes, chosen, ended)
+        add_and_refit(points.x, x, codes, chosen, ended)
     return csr_from_rows(codes, points.n), neighbors

@@ -45,6 +45,21 @@ class WorkingSets:
         """A copy in which every working set can take ``more`` points."""
         return self._of_width(self.width + more)
 
+    def with_members(self, index: IntArray, count: IntArray) -> Self:
+        """A copy in which the first ``count[p]`` of ``index[p]`` have joined working set p."""
+        grown = self.with_room(int(count.max(initial=0)))
+        size = grown.codes.size
+        for k in range(int(count.max(initial=0))):
+            joins = np.flatnonzero(count > k)
+            grown.codes.index[joins, size[joins] + k] = index[joins, k]
+        size += count
+        return grown
+
+    def members(self) -> IntArray:
+        """All points in the working sets, in rising order."""
+        used = np.arange(self.codes.index.shape[1]) < self.codes.size[:, None]
+        return np.unique(self.codes.index[used])
+
     def _of_width(self, width: int) -> Self:
         penalty = self.penalty._replace(pull=padded(self.penalty.pull, width))
         return type(self)(self.rows, resized(self.codes, width), penalty)
