@@ -135,15 +135,10 @@ def unit_points(X: Matrix) -> Points:
         If a row is zero, or so small that its norm is: it has no direction.
     """
     dense = as_dense(X)
-    dtype = np.float32 if dense.dtype == np.float32 else np.float64
+    dtype = float_type(dense)
     blocks = [dense[rows] for rows in _slices(len(dense))]
-    zero = np.flatnonzero(np.concatenate([~block.any(axis=1) for block in blocks]))
-    if zero.size:
-        raise ValueError(
-            f"X has {zero.size} row(s) of zeros, which have no direction: rows "
-            f"{name_rows(zero)}. Remove them before clustering."
-        )
-    unit = (_unit_rows(block, dtype) for block in blocks)
+    check_zero_rows(np.flatnonzero(np.concatenate([~block.any(axis=1) for block in blocks])))
+    unit = (unit_rows(block) for block in blocks)
     if is_memory_mapped(dense):
         return Points(_stored(unit, dense.shape, dtype))
     x = np.empty(dense.shape, dtype)
@@ -152,9 +147,25 @@ def unit_points(X: Matrix) -> Points:
     return Points(x)
 
 
-def _unit_rows(block: NDArray, dtype: type[np.floating]) -> NDArray[np.floating]:
-    rows = np.ascontiguousarray(block, dtype)  # in another order the sums below have other bits
-    # Scaling by the largest entry first keeps the norm of huge and tiny rows finite.
+def check_zero_rows(zero: NDArray[np.intp]) -> None:
+    """Refuse rows of zeros, given their numbers."""
+    if zero.size:
+        raise ValueError(
+            f"X has {zero.size} row(s) of zeros, which have no direction: rows "
+            f"{name_rows(zero)}. Remove them before clustering."
+        )
+
+
+def float_type(array: NDArray) -> type[np.floating]:
+    """What numbers are coded in: float32 if they are that, else float64."""
+    return np.float32 if array.dtype == np.float32 else np.float64
+
+
+def unit_rows(block: NDArray) -> NDArray[np.floating]:
+    """Rows, none of zeros, scaled to unit l2 norm."""
+    # In another order of the entries the sums below have other bits. Scaling by the largest
+    # entry first keeps the norm of huge and tiny rows finite.
+    rows = np.ascontiguousarray(block, float_type(block))
     rows = rows / np.abs(rows).max(axis=1, keepdims=True)
     return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 

@@ -1,0 +1,20 @@
+"""What is said when the cluster fails, or is not there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class ClusterError(RuntimeError):
+    """The Dask cluster cannot go on with the work; the message says what to do."""
+
+
+def needed_dask() -> Any:
+    """The library ``distributed``, or one line that says how to get it."""
+    try:
+        import distributed
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            "A Dask cluster takes dask and distributed: pip install 'srsg[dask]'."
+        ) from error
+    return distributed
