@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed, wait
 from contextlib import AbstractContextManager
 from copy import copy
 from functools import cache, partial
 from typing import Any, Protocol, TypeVar
 
+import numpy as np
 from joblib import cpu_count, effective_n_jobs
 from threadpoolctl import ThreadpoolController
 
+from srsg.checkpoint import NO_CHECKPOINT, Checkpoint, points_fingerprint
 from srsg.points import Points, Rows
 from srsg.progress import SILENT, Progress
 from srsg.types import IntArray
@@ -20,6 +22,7 @@ Block = TypeVar("Block")
 Result = TypeVar("Result")
 Block_in = TypeVar("Block_in", contravariant=True)
 Begun = TypeVar("Begun")
+Begun_out = TypeVar("Begun_out", covariant=True)
 Seen = TypeVar("Seen")
 Result_out = TypeVar("Result_out", covariant=True)
 
@@ -38,18 +41,22 @@ def serial_linear_algebra() -> AbstractContextManager[object]:
     return _thread_pools().limit(limits=1, user_api="blas")
 
 
-class Round(Protocol[Block_in, Begun, Seen, Result_out]):
+class Beginning(Protocol[Block_in, Begun_out]):
+    """Work on a block that needs some of the points."""
+
+    def rows(self, block: Block_in) -> IntArray:
+        """The points that it needs, in rising order."""
+
+    def begin(self, rows: Rows, block: Block_in) -> Begun_out:
+        """The work."""
+
+
+class Round(Beginning[Block_in, Begun], Protocol[Block_in, Begun, Seen, Result_out]):
     """Work on a block that needs some points first, and then a look at every point.
 
     No worker has to hold all points: each has a shard, some of them in a row. What is seen in
     one shard must not depend on the others, and the end not on how many there are.
     """
-
-    def rows(self, block: Block_in) -> IntArray:
-        """The points that the beginning needs, in rising order."""
-
-    def begin(self, rows: Rows, block: Block_in) -> Begun:
-        """Work on the block alone."""
 
     def look(self, shard: Points, begun: Begun) -> Seen:
         """What the points of one shard have to say."""
@@ -62,7 +69,11 @@ class Engine(Protocol):
     """What an algorithm needs: share the data once, then map blocks over it."""
 
     progress: Progress
-    n_workers: int
+    checkpoint: Checkpoint
+
+    @property
+    def n_workers(self) -> int:
+        """Blocks that run at once."""
 
     def share(self, data: Any) -> Any:
         """Make ``data`` available to every worker; what it returns goes into :meth:`map`."""
@@ -87,14 +98,43 @@ class Engine(Protocol):
         blocks: Sequence[Block],
         *,
         label: str,
+        done: Callable[[Result], None] | None = None,
     ) -> list[Result]:
-        """What ``task`` makes of every block on its way round all points, in that order."""
+        """What ``task`` makes of every block on its way round all points, in that order.
+
+        ``done`` is told of every result as soon as it is there.
+        """
+
+    def hold(
+        self,
+        task: Beginning[Block, Any],
+        points: Points,
+        blocks: Sequence[Block],
+        *,
+        label: str,
+    ) -> Any:
+        """Begin blocks and leave what comes of it where it is; its reports can be had at once:
+        ``reports`` of the result has the attribute ``report`` of each."""
+
+    def map_held(
+        self,
+        task: Callable[[Any, Block], Result],
+        held: Any,
+        blocks: Mapping[int, Block],
+        points: Points,
+        *,
+        label: str,
+    ) -> dict[int, Result]:
+        """``task(held[place], block)`` for every place and block, where the workers hold it."""
 
     def rows_a_block(self, points: Points, n_rows: int, block_size: int) -> int:
         """How many of ``n_rows`` rows a block should have that goes round the points."""
 
     def points(self, x: Any) -> Points:
         """Unit-norm points, where the workers have them."""
+
+    def fingerprint(self, points: Points) -> str:
+        """Tells these points from others."""
 
     def quiet(self) -> Engine:
         """The same workers, without progress: for pieces of a larger stage."""
@@ -110,6 +150,8 @@ class ThreadEngine:
         None takes all cores: results do not depend on it.
     progress : Progress
         Told of every block that is done.
+    checkpoint : Checkpoint
+        Where algorithms keep the work done so far.
 
     Examples
     --------
@@ -118,10 +160,19 @@ class ThreadEngine:
     [10, 20, 30]
     """
 
-    def __init__(self, n_jobs: int | None = None, progress: Progress = SILENT) -> None:
-        self.n_workers = cpu_count() if n_jobs is None else effective_n_jobs(n_jobs)
-        self.progress = progress
-        self._pool = ThreadPoolExecutor(self.n_workers)
+    def __init__(
+        self,
+        n_jobs: int | None = None,
+        progress: Progress = SILENT,
+        checkpoint: Checkpoint = NO_CHECKPOINT,
+    ) -> None:
+        self._n_threads = cpu_count() if n_jobs is None else effective_n_jobs(n_jobs)
+        self.progress, self.checkpoint = progress, checkpoint
+        self._pool = ThreadPoolExecutor(self._n_threads)
+
+    @property
+    def n_workers(self) -> int:
+        return self._n_threads
 
     def share(self, data: Any) -> Any:
         return data
@@ -133,14 +184,17 @@ class ThreadEngine:
         blocks: Sequence[Block],
         *,
         label: str,
+        done: Callable[[Result], None] | None = None,
     ) -> list[Result]:
         with self.progress.stage(label, len(blocks)) as stage, serial_linear_algebra():
-            if len(blocks) == 1:
+            if len(blocks) == 1 and done is None:
                 return [task(data, blocks[0])]
             futures = [self._pool.submit(task, data, block) for block in blocks]
             try:
                 for future in as_completed(futures):
-                    future.result()
+                    result = future.result()
+                    if done is not None:
+                        done(result)
                     stage.advance()
             except BaseException:
                 # After an error or Ctrl-C the blocks under way end, the others never start.
@@ -157,14 +211,46 @@ class ThreadEngine:
         blocks: Sequence[Block],
         *,
         label: str,
+        done: Callable[[Result], None] | None = None,
     ) -> list[Result]:
-        return self.map(partial(_go_round, task), points, blocks, label=label)
+        return self.map(partial(_go_round, task), points, blocks, label=label, done=done)
+
+    def hold(
+        self,
+        task: Beginning[Block, Any],
+        points: Points,
+        blocks: Sequence[Block],
+        *,
+        label: str,
+    ) -> Held:
+        return Held(self.map(partial(_begin, task), points, blocks, label=label))
+
+    def map_held(
+        self,
+        task: Callable[[Any, Block], Result],
+        held: Any,
+        blocks: Mapping[int, Block],
+        points: Points,
+        *,
+        label: str,
+    ) -> dict[int, Result]:
+        pairs = [(held.objects[place], block) for place, block in blocks.items()]
+        found = self.map(_apply_pair, task, pairs, label=label)
+        return dict(zip(blocks, found, strict=True))
 
     def rows_a_block(self, points: Points, n_rows: int, block_size: int) -> int:
         return min(block_size, -(-n_rows // self.n_workers))  # few rows too keep all busy
 
     def points(self, x: Any) -> Points:
+        if not isinstance(x, np.ndarray):
+            raise TypeError(
+                "The fitted points are a dask array, which threads of this process do not have: "
+                'set engine="dask" or a Client, as for the fit.'
+            )
         return Points(x)
+
+    def fingerprint(self, points: Points) -> str:
+        return points_fingerprint([points])
 
     def quiet(self) -> ThreadEngine:
         same = copy(self)
@@ -173,5 +259,21 @@ class ThreadEngine:
 
 
 def _go_round(task: Round[Block, Any, Any, Result], points: Points, block: Block) -> Result:
-    begun = task.begin(Rows(points.x), block)
+    begun = _begin(task, points, block)
     return task.end(begun, [task.look(points, begun)])
+
+
+def _begin(task: Beginning[Block, Begun], points: Points, block: Block) -> Begun:
+    return task.begin(Rows(points.x), block)
+
+
+def _apply_pair(task: Callable[[Any, Any], Result], pair: tuple[Any, Any]) -> Result:
+    return task(*pair)
+
+
+class Held:
+    """What threads hold: the objects themselves."""
+
+    def __init__(self, objects: list[Any]) -> None:
+        self.objects = objects
+        self.reports = [getattr(each, "report", None) for each in objects]

@@ -6,16 +6,19 @@ between workers are the rows that a block asks for, the block itself, and what s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from srsg.distributed.errors import needed_dask
-from srsg.distributed.shards import ArrayChunk, Chunk, Placement, Report, Shard, ShardedPoints
-from srsg.distributed.work import Work, living_workers
-from srsg.engine import Block, Result, Round, serial_linear_algebra
+from srsg.checkpoint import NO_CHECKPOINT, Checkpoint, combined, mixed
+from srsg.distributed.chunks import ArrayChunk
+from srsg.distributed.shards import Placement, Recipe, Shard, ShardedPoints, check_reports
+from srsg.distributed.work import Lost, Work, living_workers
+from srsg.engine import Beginning, Block, Result, Round, serial_linear_algebra
 from srsg.points import Points, Rows
 from srsg.progress import SILENT, Progress
 from srsg.types import IntArray
@@ -39,11 +42,17 @@ class DaskEngine:
         The connection to the cluster.
     progress : Progress
         Told of every block that is done.
+    checkpoint : Checkpoint
+        Where algorithms keep the work done so far.
     """
 
-    def __init__(self, client: Any, progress: Progress = SILENT) -> None:
-        needed_dask()
-        self.client, self.progress = client, progress
+    def __init__(
+        self,
+        client: Any,
+        progress: Progress = SILENT,
+        checkpoint: Checkpoint = NO_CHECKPOINT,
+    ) -> None:
+        self.client, self.progress, self.checkpoint = client, progress, checkpoint
 
     @property
     def n_workers(self) -> int:
@@ -80,91 +89,180 @@ class DaskEngine:
         done: Callable[[Result], None] | None = None,
     ) -> list[Result]:
         assert isinstance(points, ShardedPoints)
-        shards = points.shards
 
         def submit(block: Block) -> list[Any]:
-            return self._submit(task, points, block)
+            begun = self._submit_begin(task, points, block)
+            return [*begun, *self._submit_end(task, points, begun[-1])]
+
+        work = Work(self.client, submit, self._lost_shards(points), label)
+        return work.results(blocks, self.progress, done)
+
+    def hold(
+        self,
+        task: Beginning[Block, Any],
+        points: Points,
+        blocks: Sequence[Block],
+        *,
+        label: str,
+    ) -> Placement:
+        assert isinstance(points, ShardedPoints)
+        recipes = [_Begin(partial(self._submit_begin, task, points, block)) for block in blocks]
+        held = Placement(self.client, recipes)
+        self._make(held, list(range(len(blocks))), label, points)
+        return held
+
+    def map_held(
+        self,
+        task: Callable[[Any, Block], Result],
+        held: Any,
+        blocks: Mapping[int, Block],
+        points: Points,
+        *,
+        label: str,
+    ) -> dict[int, Result]:
+        assert isinstance(points, ShardedPoints)
+        places = list(blocks)
+
+        def submit(place: int) -> list[Any]:
+            worker, mine = held.owners[place], held.futures[place]
+            block = blocks[place]
+            return [self.client.submit(_apply, task, mine, block, workers=[worker], pure=False)]
 
         def lost(workers: dict[str, int], under_way: list[int]) -> list[int]:
-            missing = shards.missing(workers)
-            if not missing:
-                return []
-            self._make(shards, missing, "lost points again")
-            return under_way  # all of them look at every shard
+            missing = held.missing(workers)
+            if missing:
+                self._make(held, missing, "lost work again", points)
+            return [each for each in under_way if places[each] in missing]
 
-        return Work(self.client, submit, lost, label).results(blocks, self.progress, done)
+        work = Work(self.client, submit, lost, label)
+        return dict(zip(places, work.results(places, self.progress), strict=True))
 
-    def _submit(self, task: Any, points: ShardedPoints, block: Any) -> list[Any]:
-        """All tasks of a block; the last is its result."""
-        submit, shards = self.client.submit, points.shards
-        index = task.rows(block)
+    def _submit_begin(
+        self, task: Any, points: ShardedPoints, block: Any, **options: Any
+    ) -> list[Any]:
+        """The tasks that fetch rows for a block, and the one that begins it."""
+        submit, index = self.client.submit, task.rows(block)
         bounds = np.searchsorted(index, points.starts)
-        owned = list(zip(shards.futures, shards.owners, points.starts.tolist(), strict=False))
         rows = [
             submit(_take, shard, index[start:end] - first, workers=[owner], pure=False)
-            for (shard, owner, first), start, end in zip(owned, bounds, bounds[1:], strict=False)
+            for (shard, owner, first), start, end in zip(
+                points.owned(), bounds, bounds[1:], strict=False
+            )
             if end > start
         ]
         nothing = np.empty((0, points.n_features), points.dtype)
-        begun = submit(_begin, task, block, index, nothing, *rows, pure=False)
+        begun = submit(_begin, task, block, index, nothing, *rows, pure=False, **options)
+        return [*rows, begun]
+
+    def _submit_end(self, task: Any, points: ShardedPoints, begun: Any) -> list[Any]:
+        """The tasks that look at every shard, and the one that ends a block."""
+        submit = self.client.submit
         seen = [
             submit(_look, task, shard, first, begun, workers=[owner], pure=False)
-            for shard, owner, first in owned
+            for shard, owner, first in points.owned()
         ]
-        return [*rows, begun, *seen, submit(_end, task, begun, *seen, pure=False)]
+        return [*seen, submit(_end, task, begun, *seen, pure=False)]
+
+    def _lost_shards(self, points: ShardedPoints) -> Lost:
+        """For work of which every piece needs every shard."""
+
+        def lost(workers: dict[str, int], under_way: list[int]) -> list[int]:
+            missing = points.shards.missing(workers)
+            if not missing:
+                return []
+            self._make(points.shards, missing, "lost points again")
+            return under_way
+
+        return lost
 
     def rows_a_block(self, points: Points, n_rows: int, block_size: int) -> int:
         assert isinstance(points, ShardedPoints)
         shard = int(np.diff(points.starts).max())
         by_work = PRODUCT_A_TASK / (2 * shard * points.n_features)
         by_memory = BYTES_A_BLOCK / (8 * points.n_features)
-        fair_share = -(-n_rows // (2 * self.n_workers))
+        fair_share = max(block_size // 4, -(-n_rows // (2 * self.n_workers)))
         return max(1, min(fair_share, max(block_size, int(min(by_work, by_memory)))))
 
     def points(self, x: Any) -> Points:
         if isinstance(x, ShardedPoints):
             return x
+        if not isinstance(x, np.ndarray):
+            from srsg.distributed.arrays import fitted_points
+
+            return fitted_points(x, self)
         fair_share = -(-len(x) // self.n_workers)
         rows = max(1, min(fair_share, BYTES_A_SHARD // (8 * x.shape[1])))
-        chunks = [ArrayChunk(x[start : start + rows]) for start in range(0, len(x), rows)]
-        return self.placed(chunks, prepared=True)[0]
+        starts = range(0, len(x), rows)
+        return self.placed([ArrayChunk(x[at : at + rows], prepared=True) for at in starts])
 
-    def placed(
-        self, chunks: Sequence[Chunk], *, prepared: bool
-    ) -> tuple[ShardedPoints, list[Report]]:
-        """Points of these chunks, on the workers, and what is to be said of the chunks."""
-        shards = Placement(self.client, chunks, prepared=prepared)
-        reports = self._make(shards, list(range(len(chunks))), "points to the workers")
+    def placed(self, chunks: Sequence[Recipe], *, name: str = "X") -> ShardedPoints:
+        """Points of these chunks, on the workers.
+
+        Raises
+        ------
+        ValueError
+            If they are not finite or have rows of zeros; ``name`` is who asks.
+        """
+        shards = Placement(self.client, chunks)
+        self._make(shards, list(range(len(chunks))), "points to the workers")
+        reports = shards.reports
+        check_reports(reports, name)
         starts = np.concatenate(([0], np.cumsum([report.shape[0] for report in reports])))
-        return (
-            ShardedPoints(
-                shards=shards,
-                starts=starts,
-                width=reports[0].shape[-1],
-                kind=reports[0].dtype,
-            ),
-            reports,
-        )
+        first = reports[0]
+        return ShardedPoints(shards=shards, starts=starts, width=first.shape[1], kind=first.dtype)
+
+    def fingerprint(self, points: Points) -> str:
+        assert isinstance(points, ShardedPoints)
+
+        def submit(place: int) -> list[Any]:
+            shards = points.shards
+            owner, first = shards.owners[place], int(points.starts[place])
+            shard = shards.futures[place]
+            return [self.client.submit(_mixed, shard, first, workers=[owner], pure=False)]
+
+        places = range(len(points.starts) - 1)
+        work = Work(self.client, submit, self._lost_shards(points), "fingerprint")
+        return combined(work.results(places, SILENT))
 
     def quiet(self) -> DaskEngine:
         same = copy(self)
         same.progress = SILENT
         return same
 
-    def _make(self, shards: Placement, places: list[int], label: str) -> list[Report]:
-        """Have workers make these shards, and note who owns what."""
+    def _make(
+        self, placed: Placement, places: list[int], label: str, points: ShardedPoints | None = None
+    ) -> None:
+        """Have workers make what is placed, of the points if it needs them."""
         for place in places:
-            shards.owners[place] = ""
+            placed.owners[place] = ""
 
         def submit(place: int) -> list[Any]:
-            return [shards.submit(place, living_workers(self.client))]
+            return placed.submit(place, living_workers(self.client))
 
         def lost(workers: dict[str, int], under_way: list[int]) -> list[int]:
-            return [each for each in under_way if shards.owners[places[each]] not in workers]
+            if points is not None and points.shards.missing(workers):
+                self._make(points.shards, points.shards.missing(workers), "lost points again")
+                return under_way
+            return [each for each in under_way if placed.owners[places[each]] not in workers]
 
         reports = Work(self.client, submit, lost, label).results(places, self.progress)
-        shards.settle()
-        return reports
+        for place, report in zip(places, reports, strict=True):
+            placed.reports[place] = report
+        placed.settle()
+
+
+@dataclass(frozen=True)
+class _Begin:
+    """How to begin a block on some worker, which then holds what came of it."""
+
+    begin: Callable[..., list[Any]]
+
+    def submit(self, client: Any, worker: str) -> list[Any]:
+        return self.begin(workers=[worker])
+
+
+def _mixed(shard: Shard, first: int) -> int:
+    return mixed(shard.starting_at(first))
 
 
 def _apply(task: Callable[[Any, Any], Any], data: Any, block: Any) -> Any:

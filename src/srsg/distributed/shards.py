@@ -1,7 +1,7 @@
 """Points in shards: some points in a row, each shard on the worker that owns it.
 
-A shard is made from a *chunk*, which a worker reads, computes or is given. What a chunk is
-made of is known to the client, so a shard that is lost with its worker is made again.
+A shard is made from a chunk, which a worker reads, computes or is given. How is known to the
+client, so a shard that is lost with its worker is made again.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from srsg.points import Points, unit_rows
+from srsg.points import Points, check_zero_rows, unit_rows
 from srsg.types import IntArray
 
 
@@ -31,7 +31,7 @@ class Report:
 class Shard:
     """Points of one chunk, in unit length, and the report on it."""
 
-    def __init__(self, chunk: Any, *, prepared: bool) -> None:
+    def __init__(self, chunk: Any, *, prepared: bool = False) -> None:
         values = np.asarray(chunk)
         if values.dtype != np.float32:
             values = values.astype(np.float64, copy=False)
@@ -58,59 +58,28 @@ class Shard:
         return 1000 if points is None else points.x.nbytes + points.x32.nbytes
 
 
-class Chunk(Protocol):
-    """Where the values of a shard come from."""
+class Recipe(Protocol):
+    """How something is made that a worker then owns."""
 
-    def submit(self, client: Any, worker: str, *, prepared: bool) -> Any:
-        """Have a worker, this one if it can be, make the shard; returns the future."""
-
-
-@dataclass(frozen=True)
-class ArrayChunk:
-    """Values that the client has, and sends to a worker."""
-
-    values: NDArray
-
-    def submit(self, client: Any, worker: str, *, prepared: bool) -> Any:
-        values = client.scatter(self.values, workers=[worker], hash=False)
-        return client.submit(Shard, values, prepared=prepared, workers=[worker], pure=False)
+    def submit(self, client: Any, worker: str) -> list[Any]:
+        """Have a worker, this one if it can be, make it; its future is the last."""
 
 
-@dataclass(frozen=True)
-class GraphChunk:
-    """A chunk of a dask array: computed on the worker that then owns it."""
-
-    values: Any
-    """What ``dask.array.Array.to_delayed`` returns for the chunk."""
-    placed: bool
-    """Whether workers have it already; the shard is then made where it is."""
-
-    def submit(self, client: Any, worker: str, *, prepared: bool) -> Any:
-        from dask import delayed
-
-        shard = delayed(Shard, pure=False)(self.values, prepared=prepared)
-        if self.placed:
-            return client.compute(shard)
-        return client.compute(shard, workers=[worker], allow_other_workers=True)
+def report_of(made: Any) -> Any:
+    return getattr(made, "report", None)
 
 
-@dataclass(frozen=True)
-class FileChunk:
-    """Rows of a file that the workers see."""
+def check_reports(reports: Sequence[Report], name: str) -> None:
+    """Refuse what cannot be clustered, as it is refused in one process."""
+    from sklearn.utils import assert_all_finite
 
-    read: Any
-    """Called on the worker without arguments."""
-
-    def submit(self, client: Any, worker: str, *, prepared: bool) -> Any:
-        return client.submit(_read_shard, self.read, prepared, workers=[worker], pure=False)
-
-
-def _read_shard(read: Any, prepared: bool) -> Shard:
-    return Shard(read(), prepared=prepared)
-
-
-def report_of(shard: Shard) -> Report:
-    return shard.report
+    for report in reports:
+        if report.not_finite is not None:
+            wrong = np.array([[report.not_finite]])
+            assert_all_finite(wrong, estimator_name=name, input_name="X")
+    starts = np.cumsum([0, *(report.shape[0] for report in reports)])
+    rows = [first + each.zero_rows for first, each in zip(starts, reports, strict=False)]
+    check_zero_rows(np.concatenate(rows))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -128,6 +97,12 @@ class ShardedPoints(Points):
     starts: IntArray
     width: int
     kind: np.dtype
+    lazy: list[Any] = field(default_factory=list, repr=False)
+    """The unit vectors as a dask array, where there is one."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.n, self.n_features
 
     @property
     def n(self) -> int:
@@ -141,6 +116,11 @@ class ShardedPoints(Points):
     def dtype(self) -> np.dtype:
         return self.kind
 
+    def owned(self) -> list[tuple[Any, str, int]]:
+        """Of every shard its future, its owner and the index of its first point."""
+        shards = self.shards
+        return list(zip(shards.futures, shards.owners, self.starts.tolist(), strict=False))
+
     def __getattr__(self, name: str) -> Any:
         if name == "x":
             raise TypeError(
@@ -151,40 +131,39 @@ class ShardedPoints(Points):
 
 
 class Placement:
-    """The shards of some points, on the workers that own them.
+    """What workers own, and how to make it again when one is lost.
 
     Parameters
     ----------
     client : distributed.Client
-    chunks : sequence of Chunk
-        What the shards are made of.
-    prepared : bool
-        Whether the values are unit vectors already.
+    recipes : sequence of Recipe
+        How each is made.
     """
 
-    def __init__(self, client: Any, chunks: Sequence[Chunk], *, prepared: bool) -> None:
-        self.client, self.chunks, self.prepared = client, list(chunks), prepared
-        self.futures: list[Any] = [None] * len(self.chunks)
-        self.owners: list[str] = [""] * len(self.chunks)
+    def __init__(self, client: Any, recipes: Sequence[Recipe]) -> None:
+        self.client, self.recipes = client, list(recipes)
+        self.futures: list[Any] = [None] * len(self.recipes)
+        self.owners: list[str] = [""] * len(self.recipes)
+        self.reports: list[Any] = [None] * len(self.recipes)
 
     def missing(self, workers: dict[str, int]) -> list[int]:
-        """The shards that no living worker owns."""
+        """What no living worker owns."""
         return [place for place, owner in enumerate(self.owners) if owner not in workers]
 
-    def submit(self, place: int, workers: dict[str, int]) -> Any:
-        """Have the least burdened worker make a shard; returns the future of its report."""
-        load = {worker: 0.0 for worker in workers}
+    def submit(self, place: int, workers: dict[str, int]) -> list[Any]:
+        """Have the least burdened worker make one; the last future is that of its report."""
+        load = dict.fromkeys(workers, 0.0)
         for owner in self.owners:
             if owner in load:
                 load[owner] += 1 / max(1, workers[owner])
         worker = min(load, key=lambda address: (load[address], address))
         self.owners[place] = worker
-        shard = self.chunks[place].submit(self.client, worker, prepared=self.prepared)
-        self.futures[place] = shard
-        return self.client.submit(report_of, shard, pure=False)
+        futures = self.recipes[place].submit(self.client, worker)
+        self.futures[place] = futures[-1]
+        return [*futures, self.client.submit(report_of, futures[-1], pure=False)]
 
     def settle(self) -> None:
-        """Note where the shards are now."""
+        """Note where everything is now."""
         where = self.client.who_has(self.futures)
         for place, future in enumerate(self.futures):
             self.owners[place] = next(iter(where.get(future.key, ())), "")

@@ -15,6 +15,8 @@ from typing import Any
 from srsg.distributed.errors import ClusterError, needed_dask
 from srsg.progress import Progress
 
+Lost = Callable[[dict[str, int], list[int]], list[int]]
+
 PATIENCE = 60.0
 """Seconds to wait for a worker when all are lost."""
 
@@ -44,7 +46,7 @@ class Work:
         self,
         client: Any,
         submit: Callable[[Any], list[Any]],
-        lost: Callable[[dict[str, int], list[int]], list[int]],
+        lost: Lost,
         label: str,
     ) -> None:
         self.client, self.submit, self.lost, self.label = client, submit, lost, label
@@ -156,6 +158,6 @@ def living_workers(client: Any) -> dict[str, int]:
 
 def scheduler_lost(client: Any, label: str) -> ClusterError:
     return ClusterError(
-        f"The connection to the Dask scheduler was lost during {label!r}. Fit again when it is back; "
-        "with checkpoint= the work done so far is kept."
+        f"The connection to the Dask scheduler was lost during {label!r}. Fit again when it is "
+        "back; with checkpoint= the work done so far is kept."
     )

@@ -18,13 +18,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from srsg.affinity import symmetrized
 from srsg.budget import block_size_within
 from srsg.embedding import connected_components
-from srsg.engine import Engine, ThreadEngine
+from srsg.engine import Engine
 from srsg.estimators.callbacks import (
     CallbackMixin,
     fit_task,
     told_to_callbacks,
     with_callbacks,
 )
+from srsg.estimators.engines import engine_of, is_dask, placed
 from srsg.estimators.memory import learnt_by
 from srsg.estimators.new_points import NewPointsMixin
 from srsg.labels import (
@@ -244,20 +245,25 @@ class GraphClusterer(NewPointsMixin, CallbackMixin, ClusterMixin, BaseEstimator,
         self.embedding_ = embedding.vectors
         self.eigenvalues_ = embedding.eigenvalues
 
-    def _validated(self, X: Matrix) -> NDArray | sparse.csr_array:
+    def _validated(self, X: Matrix) -> Any:
         self._validate_params()
-        checked = self._checked(X, ensure_min_samples=2, ensure_min_features=2)
+        if is_dask(X):
+            checked: Any = placed(self, X, self._engine())
+        else:
+            checked = self._checked(X, ensure_min_samples=2, ensure_min_features=2)
         self._check_size(checked.shape[0])
         return checked
 
     def _checked(self, X: Matrix, **options: Any) -> NDArray | sparse.csr_array:
         return validate_data(self, X, accept_sparse="csr", dtype=ACCEPTED, **options)
 
-    def _learn_graph(self, X: NDArray | sparse.csr_array) -> None:
+    def _learn_graph(self, X: Any) -> None:
         for name in OF_CLUSTERS:
             self.__dict__.pop(name, None)
-        self.fit_X_ = self._prepared(X)
-        for name, value in learnt_by(self, self.fit_X_, self._engine()).items():
+        on_cluster = isinstance(X, Points)
+        x = X if on_cluster else self._prepared(X)
+        self.fit_X_ = X.lazy[0] if on_cluster else x
+        for name, value in learnt_by(self, x, self._engine()).items():
             setattr(self, name, value)
         self.n_components_ = connected_components(self.affinity_matrix_)[0]
 
@@ -265,7 +271,7 @@ class GraphClusterer(NewPointsMixin, CallbackMixin, ClusterMixin, BaseEstimator,
         return told_to_callbacks(self, progress_for(self.verbose))
 
     def _engine(self) -> Engine:
-        return ThreadEngine(self.n_jobs, self._progress())
+        return engine_of(self, self._progress())
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -315,11 +321,11 @@ class CodeClusterer(GraphClusterer):
         return {"block_size": size, "engine": engine}
 
     def _build_graph(self, x: NDArray, engine: Engine) -> None:
-        self._code(Points(x), engine)
+        self._code(engine.points(x), engine)
         self.affinity_matrix_ = self._affinity()
 
     def _codes_of_new(self, new: NDArray, engine: Engine) -> sparse.csr_array:
-        return self._code_new(Points(self.fit_X_), Points(new), engine)
+        return self._code_new(engine.points(self.fit_X_), Points(new), engine)
 
     def _affinity(self) -> sparse.csr_array:
         return symmetrized(self.codes_)

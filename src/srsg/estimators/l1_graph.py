@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from os import PathLike
 from typing import Any, ClassVar
 
 from scipy import sparse
 
 from srsg.engine import Engine
 from srsg.estimators.base import NOT_NEGATIVE, POSITIVE, CodeClusterer
+from srsg.estimators.engines import ENGINE_CONSTRAINTS
 from srsg.points import Points
 from srsg.solvers import l1_codes
 from srsg.types import AssignLabels, Bridge, Memory, NClusters, RandomState
@@ -47,6 +49,13 @@ class L1Graph(CodeClusterer):
         what is free.
     n_jobs : int or None
         Threads; None takes all cores. The result does not depend on it.
+    engine : {"threads", "dask"}, address or distributed.Client
+        Where the points are coded: threads of this process, or the workers of the present Dask
+        client, of the scheduler at an address such as ``tcp://127.0.0.1:8786``, or of a client. The
+        result does not depend on it. With a cluster X may be a ``dask.array``.
+    checkpoint : str, path or None
+        Folder that keeps the work done so far: a fit that was cut short, on the same points with
+        the same parameters, goes on where it was.
     random_state : int, RandomState or None
         Starts of K-means; all else is deterministic.
     verbose : bool
@@ -95,6 +104,7 @@ class L1Graph(CodeClusterer):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **CodeClusterer._parameter_constraints,
+        **ENGINE_CONSTRAINTS,
         "lam": [POSITIVE],
         "tol": [NOT_NEGATIVE],
     }
@@ -113,6 +123,8 @@ class L1Graph(CodeClusterer):
         block_size: int | None = None,
         max_memory: int | str | None = None,
         n_jobs: int | None = None,
+        engine: Any = "threads",
+        checkpoint: str | PathLike[str] | None = None,
         random_state: RandomState = None,
         verbose: bool | int = False,
     ) -> None:
@@ -127,6 +139,8 @@ class L1Graph(CodeClusterer):
         self.block_size = block_size
         self.max_memory = max_memory
         self.n_jobs = n_jobs
+        self.engine = engine
+        self.checkpoint = checkpoint
         self.random_state = random_state
         self.verbose = verbose
 

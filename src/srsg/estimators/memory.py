@@ -20,6 +20,8 @@ NOT_OF_THE_GRAPH = {
     "block_size",
     "max_memory",
     "n_jobs",
+    "engine",
+    "checkpoint",
     "random_state",
     "verbose",
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from os import PathLike
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -13,6 +14,7 @@ from sklearn.utils._param_validation import StrOptions
 from srsg.affinity import agreement, symmetrized
 from srsg.engine import Engine
 from srsg.estimators.base import AT_LEAST_ONE, NOT_NEGATIVE, POSITIVE, CodeClusterer
+from srsg.estimators.engines import ENGINE_CONSTRAINTS
 from srsg.neighbors import nearest_neighbors
 from srsg.points import Points
 from srsg.registry import methods
@@ -91,6 +93,13 @@ class SRSG(CodeClusterer):
         what is free.
     n_jobs : int or None
         Threads; None takes all cores. The result does not depend on it.
+    engine : {"threads", "dask"}, address or distributed.Client
+        Where the points are coded: threads of this process, or the workers of the present Dask
+        client, of the scheduler at an address such as ``tcp://127.0.0.1:8786``, or of a client. The
+        result does not depend on it. With a cluster X may be a ``dask.array``.
+    checkpoint : str, path or None
+        Folder that keeps the work done so far: a fit that was cut short, on the same points with
+        the same parameters, goes on where it was.
     random_state : int, RandomState or None
         Starts of K-means; all else is deterministic.
     verbose : bool
@@ -151,6 +160,7 @@ class SRSG(CodeClusterer):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **CodeClusterer._parameter_constraints,
+        **ENGINE_CONSTRAINTS,
         "gamma": [POSITIVE],
         "lam": [POSITIVE],
         "step": [POSITIVE, StrOptions({"auto", "theorem"})],
@@ -184,6 +194,8 @@ class SRSG(CodeClusterer):
         block_size: int | None = None,
         max_memory: int | str | None = None,
         n_jobs: int | None = None,
+        engine: Any = "threads",
+        checkpoint: str | PathLike[str] | None = None,
         random_state: RandomState = None,
         verbose: bool | int = False,
     ) -> None:
@@ -204,6 +216,8 @@ class SRSG(CodeClusterer):
         self.block_size = block_size
         self.max_memory = max_memory
         self.n_jobs = n_jobs
+        self.engine = engine
+        self.checkpoint = checkpoint
         self.random_state = random_state
         self.verbose = verbose
 

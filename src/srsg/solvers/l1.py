@@ -9,13 +9,15 @@ grows in the same way whatever the blocks are and wherever the points lie.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
+from srsg.checkpoint import NO_CHECKPOINT, Checkpoint
 from srsg.codes import csr_from_rows
 from srsg.engine import Engine, ThreadEngine
 from srsg.kernels.correlations import Found, Scan, violators
@@ -101,11 +103,21 @@ def l1_codes(
     >>> bool(result.kkt_violation.max() < 1e-9)
     True
     """
+    engine = engine or ThreadEngine()
     coded = Queries.of(points, queries)
     half_lam = np.broadcast_to(np.asarray(lam, dtype=np.float64) / 2, len(coded)).copy()
     ridges = np.broadcast_to(np.asarray(ridge, dtype=np.float64), len(coded)).copy()
     start = WorkingSets.empty(half_lam, ridges)
-    solved = solve_exactly(coded, start, n_neighbors, tol, block_size, engine or ThreadEngine())
+    keep = engine.checkpoint.of(
+        "l1 codes",
+        lambda: engine.fingerprint(points),
+        coded.new,
+        half_lam,
+        ridges,
+        n_neighbors,
+        tol,
+    )
+    solved = solve_exactly(coded, start, n_neighbors, tol, block_size, engine, keep)
     return L1Codes(
         codes=csr_from_rows(solved.sets.codes, points.n),
         kkt_violation=solved.violation,
@@ -133,32 +145,51 @@ def solve_exactly(
     tol: float,
     block_size: int,
     engine: Engine,
+    keep: Checkpoint = NO_CHECKPOINT,
 ) -> Solved:
     """Let violators into the working sets until there are none."""
-    done: list[WorkingSets] = []
-    certificates: list[Certificate] = []
+    scanned: list[_Scanned] = []
     n_scans = 0
     while len(active):
+        scan = f"scan-{n_scans + 1}"
+        blocks = [_Scanned.from_arrays(arrays) for arrays in keep.load(scan)]
+        rest = active.without([block.rows for block in blocks])
         task = _Scan(tol / 2, 0 if n_scans else n_neighbors, block_size)
-        label = f"codes, scan {n_scans + 1} of {len(active)} points"
-        rows_a_block = engine.rows_a_block(queries.points, len(active), block_size)
-        parts = [_Block.of(queries, sets) for sets in active.blocks(rows_a_block)]
-        blocks = engine.go_round(task, queries.points, parts, label=label)
+        rows_a_block = engine.rows_a_block(queries.points, len(rest), block_size)
+        blocks += engine.go_round(
+            task,
+            queries.points,
+            [_Block.of(queries, sets) for sets in rest.blocks(rows_a_block)],
+            label=f"codes, scan {n_scans + 1} of {len(active)} points",
+            done=keep.saver(scan, _Scanned.arrays),
+        )
         active = WorkingSets.concatenate([block.going_on for block in blocks])
-        done += [block.done for block in blocks]
-        certificates += [block.certificate for block in blocks]
+        scanned += blocks
         n_scans += 1
         if n_scans == 1:
-            neighbors = np.concatenate([block.neighbors for block in blocks])
-    sets = WorkingSets.concatenate(done)
-    order = np.argsort(sets.rows)
+            neighbors = _in_order(blocks, lambda block: block.rows, lambda block: block.neighbors)
+    sets = WorkingSets.concatenate([block.done for block in scanned])
+
+    def of_codes(part: Callable[[_Scanned], NDArray]) -> NDArray:
+        return _in_order(scanned, lambda block: block.done.rows, part)
+
     return Solved(
-        sets=sets[order],
-        violation=np.concatenate([certificate.violation for certificate in certificates])[order],
-        gap=np.concatenate([certificate.gap for certificate in certificates])[order],
+        sets=sets[np.argsort(sets.rows)],
+        violation=of_codes(lambda block: block.certificate.violation),
+        gap=of_codes(lambda block: block.certificate.gap),
         neighbors=neighbors,
         n_scans=n_scans,
     )
+
+
+def _in_order(
+    blocks: Sequence[_Scanned],
+    rows: Callable[[_Scanned], IntArray],
+    part: Callable[[_Scanned], NDArray],
+) -> NDArray:
+    """A part of all blocks, in the order of its rows."""
+    order = np.argsort(np.concatenate([rows(block) for block in blocks]))
+    return np.concatenate([part(block) for block in blocks])[order]
 
 
 @dataclass(frozen=True)
@@ -197,10 +228,31 @@ class _Seen:
 class _Scanned:
     """A block after a scan: the points that go on, and those that are done, certified."""
 
+    rows: IntArray
+    neighbors: IntArray
     going_on: WorkingSets
     done: WorkingSets
     certificate: Certificate
-    neighbors: IntArray
+
+    def arrays(self) -> dict[str, NDArray]:
+        """All of it by name."""
+        return {
+            "rows": self.rows,
+            "neighbors": self.neighbors,
+            **{f"going_on_{name}": array for name, array in self.going_on.arrays().items()},
+            **{f"done_{name}": array for name, array in self.done.arrays().items()},
+            **self.certificate._asdict(),
+        }
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray]) -> Self:
+        return cls(
+            arrays["rows"],
+            arrays["neighbors"],
+            WorkingSets.from_arrays(arrays, "going_on_"),
+            WorkingSets.from_arrays(arrays, "done_"),
+            Certificate(arrays["violation"], arrays["gap"]),
+        )
 
 
 @dataclass(frozen=True)
@@ -257,7 +309,7 @@ class _Scan:
         certificate = Certificate(np.empty(len(done)), np.empty(len(done)))
         certify(Inside(*(part[ended] for part in begun.inside)), half_lam, outside, certificate)
         neighbors = best_of([each.neighbors for each in seen], self.n_neighbors)
-        return _Scanned(grown[~ended], done, certificate, neighbors.index)
+        return _Scanned(sets.rows, neighbors.index, grown[~ended], done, certificate)
 
 
 def _most_taken(sets: WorkingSets) -> IntArray:

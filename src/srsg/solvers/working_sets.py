@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -78,6 +78,21 @@ class WorkingSets:
         return cls(
             rows, Codes(*map(np.concatenate, codes)), Penalty(*map(np.concatenate, penalties))
         )
+
+    def without(self, rows: Sequence[IntArray]) -> Self:
+        """Those of other rows."""
+        return self[~np.isin(self.rows, np.concatenate(rows))] if rows else self
+
+    def arrays(self) -> dict[str, NDArray]:
+        """All of it by name."""
+        return {"rows": self.rows, **self.codes._asdict(), **self.penalty._asdict()}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray], prefix: str) -> Self:
+        """The same from arrays whose names start in some way."""
+        codes = Codes(*(arrays[prefix + name] for name in Codes._fields))
+        penalty = Penalty(*(arrays[prefix + name] for name in Penalty._fields))
+        return cls(arrays[prefix + "rows"], codes, penalty)
 
     def blocks(self, block_size: int) -> list[Self]:
         return [self[start : start + block_size] for start in range(0, len(self), block_size)]

@@ -1,0 +1,57 @@
+"""Where the values of shards come from: the client, a dask array, or a file that workers see."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from numpy.typing import NDArray
+
+from srsg.distributed.shards import Shard
+
+
+@dataclass(frozen=True)
+class ArrayChunk:
+    """Values that the client has, and sends to a worker."""
+
+    values: NDArray
+    prepared: bool = False
+
+    def submit(self, client: Any, worker: str) -> list[Any]:
+        values = client.scatter(self.values, workers=[worker], hash=False)
+        options = {"prepared": self.prepared, "workers": [worker], "pure": False}
+        return [client.submit(Shard, values, **options)]
+
+
+@dataclass(frozen=True)
+class GraphChunk:
+    """A chunk of a dask array: computed on the worker that then owns it."""
+
+    values: Any
+    """What ``dask.array.Array.to_delayed`` returns for the chunk."""
+    placed: bool
+    """Whether workers have it already; the shard is then made where it is."""
+    prepared: bool = False
+
+    def submit(self, client: Any, worker: str) -> list[Any]:
+        from dask.delayed import delayed
+
+        shard = delayed(Shard, pure=False)(self.values, prepared=self.prepared)
+        if self.placed:
+            return [client.compute(shard)]
+        return [client.compute(shard, workers=[worker], allow_other_workers=True)]
+
+
+@dataclass(frozen=True)
+class FileChunk:
+    """Rows of a file that the workers see."""
+
+    read: Callable[[], NDArray]
+
+    def submit(self, client: Any, worker: str) -> list[Any]:
+        return [client.submit(_read_shard, self.read, workers=[worker], pure=False)]
+
+
+def _read_shard(read: Callable[[], NDArray]) -> Shard:
+    return Shard(read())

@@ -1,0 +1,59 @@
+"""Where an estimator's work is done: threads of this process, or a Dask cluster."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from sklearn.utils._param_validation import HasMethods
+from sklearn.utils.validation import validate_data
+
+from srsg.checkpoint import NO_CHECKPOINT, Checkpoint, FolderCheckpoint
+from srsg.engine import Engine, ThreadEngine
+from srsg.progress import Progress
+
+if TYPE_CHECKING:
+    from srsg.distributed import ShardedPoints
+
+ENGINE_CONSTRAINTS: dict[str, list[Any]] = {
+    "engine": [str, HasMethods(["submit", "scatter", "who_has"])],
+    "checkpoint": [str, os.PathLike, None],
+}
+"""Of the parameters that estimators have which can work on a cluster."""
+
+
+def engine_of(estimator: Any, progress: Progress) -> Engine:
+    """The engine that an estimator's parameters ask for."""
+    choice = getattr(estimator, "engine", "threads")
+    folder = getattr(estimator, "checkpoint", None)
+    checkpoint: Checkpoint = NO_CHECKPOINT if folder is None else FolderCheckpoint(folder)
+    if isinstance(choice, str) and choice == "threads":
+        return ThreadEngine(estimator.n_jobs, progress, checkpoint)
+    from srsg.distributed.clients import client_of
+    from srsg.distributed.engine import DaskEngine
+
+    return DaskEngine(client_of(choice), progress, checkpoint)
+
+
+def is_dask(X: Any) -> bool:
+    """Whether X is a collection of dask, which is not imported for this."""
+    return type(X).__module__.partition(".")[0] == "dask"
+
+
+def placed(estimator: Any, X: Any, engine: Engine) -> ShardedPoints:
+    """The chunks of a dask array as points on the workers; what is wrong with them is found."""
+    kind = type(estimator).__name__
+    if isinstance(engine, ThreadEngine):
+        advice = 'set engine="dask" or a Client, or ' if hasattr(estimator, "engine") else ""
+        raise TypeError(
+            f"X is a dask array, and {kind} works in one process: {advice}pass X.compute()."
+        )
+    from srsg.distributed.arrays import points_of_array
+    from srsg.distributed.engine import DaskEngine
+
+    assert isinstance(engine, DaskEngine)
+    if getattr(estimator, "memory", None) is not None:
+        raise ValueError("memory= needs X in this process; with a dask array use checkpoint=.")
+    points = points_of_array(X, engine, kind)
+    validate_data(estimator, points, skip_check_array=True)
+    return points

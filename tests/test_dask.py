@@ -1,0 +1,65 @@
+"""A Dask cluster: the same bits as threads, whatever happens to its workers."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+
+from srsg import SRSG, L1Graph
+
+distributed = pytest.importorskip("distributed", reason="needs srsg[dask]")
+da = pytest.importorskip("dask.array", reason="needs srsg[dask]")
+
+X = load_digits().data[:400]
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True}
+    with distributed.LocalCluster(**options, dashboard_address=None, memory_limit="1GB") as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def client(cluster):
+    with distributed.Client(cluster) as client:
+        client.wait_for_workers(2)
+        yield client
+
+
+def learnt(model):
+    """All that a fit learns, but for the points themselves."""
+    return {
+        name: value.toarray() if hasattr(value, "toarray") else value
+        for name, value in vars(model).items()
+        if name.endswith("_") and name != "fit_X_"
+    }
+
+
+def assert_same(model, expected):
+    expected = learnt(expected)
+    found = learnt(model)
+    assert found.keys() == expected.keys()
+    for name, value in found.items():
+        np.testing.assert_array_equal(value, expected[name], err_msg=name)
+
+
+@pytest.mark.parametrize("estimator", [L1Graph])
+@pytest.mark.parametrize("rows", [200, 150, 37])
+def test_the_same_bits_in_any_chunks(client, estimator, rows):
+    expected = estimator(10, random_state=0).fit(X)
+    model = estimator(10, random_state=0, engine=client).fit(da.from_array(X, chunks=(rows, 30)))
+    assert_same(model, expected)
+
+
+@pytest.mark.parametrize("estimator", [L1Graph])
+def test_an_array_of_the_client_is_sent_to_the_workers(client, estimator):
+    expected = estimator(10, random_state=0).fit(X.astype(np.float32))
+    model = estimator(10, random_state=0, engine="dask").fit(X.astype(np.float32))
+    assert_same(model, expected)
