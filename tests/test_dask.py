@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
-from srsg import L1Graph
+from srsg import SRSG, L1Graph
 
 distributed = pytest.importorskip("distributed", reason="needs srsg[dask]")
 da = pytest.importorskip("dask.array", reason="needs srsg[dask]")
@@ -45,7 +45,7 @@ def assert_same(model, expected):
         np.testing.assert_array_equal(value, expected[name], err_msg=name)
 
 
-@pytest.mark.parametrize("estimator", [L1Graph])
+@pytest.mark.parametrize("estimator", [L1Graph, SRSG])
 @pytest.mark.parametrize("rows", [200, 150, 37])
 def test_the_same_bits_in_any_chunks(client, estimator, rows):
     expected = estimator(10, random_state=0).fit(X)
@@ -53,7 +53,7 @@ def test_the_same_bits_in_any_chunks(client, estimator, rows):
     assert_same(model, expected)
 
 
-@pytest.mark.parametrize("estimator", [L1Graph])
+@pytest.mark.parametrize("estimator", [L1Graph, SRSG])
 def test_an_array_of_the_client_is_sent_to_the_workers(client, estimator):
     expected = estimator(10, random_state=0).fit(X.astype(np.float32))
     model = estimator(10, random_state=0, engine="dask").fit(X.astype(np.float32))

@@ -177,7 +177,7 @@ def neighbor_graph(neighbors: IntArray) -> sparse.csr_array:
     n_points, n_neighbors = neighbors.shape
     starts = np.arange(n_points + 1) * n_neighbors
     graph = sparse.csr_array(
-        (np.ones(neighbors.size), neighbors.ravel(), starts), shape=(n_points, n_points)
+        (np.ones(neighbors.size), neighbors.flatten(), starts), shape=(n_points, n_points)
     )
     graph.sort_indices()
     return graph

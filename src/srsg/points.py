@@ -35,6 +35,11 @@ class Points:
     """Index of the first, where they are some of many."""
 
     @property
+    def in_shards(self) -> bool:
+        """Whether they lie on the workers of a cluster, and ``x`` is not to be had."""
+        return False
+
+    @property
     def n(self) -> int:
         return len(self.x)
 

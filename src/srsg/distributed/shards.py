@@ -101,6 +101,10 @@ class ShardedPoints(Points):
     """The unit vectors as a dask array, where there is one."""
 
     @property
+    def in_shards(self) -> bool:
+        return True
+
+    @property
     def shape(self) -> tuple[int, int]:
         return self.n, self.n_features
 

@@ -26,6 +26,12 @@ Outcome = namedtuple("Outcome", "fit iterations changed cut let_in")
 """Of every point: ``||x - X z||^2``, FPGD-SP iterations, whether its support changed, whether
 its step was cut to the stable bound, and how many coordinates the check let in."""
 
+
+def new_outcome(n_points: int) -> Outcome:
+    dtypes = {"fit": float, "iterations": np.int64, "changed": bool, "cut": bool}
+    return Outcome(*(np.zeros(n_points, dtypes.get(name, np.int64)) for name in Outcome._fields))
+
+
 NO_POINT = np.int64(-1)
 
 # Unit norm holds up to the rounding of float32 points.
@@ -142,17 +148,22 @@ def small_problem(points, task, active, kept):
     """The problem of a point on its active coordinates: that of the last sweep, or a new one."""
     if is_kept(kept, task.row, active):
         return kept_problem(kept, task.row)
-    own = in_float64(task.target)
-    atoms = gather(points, active, active.shape[0])
-    b = np.empty(active.shape[0])
-    multiply(atoms, own, b)
-    problem = Problem(gram_matrix(atoms), b, dot(own, own))
+    problem = new_problem(points, task.target, active)
     keep(kept, task.row, active, problem)
     return problem
 
 
 @helper()
-def run_on(points, codes, task, active, settings, kept):
+def new_problem(points, target, active):
+    own = in_float64(target)
+    atoms = gather(points, active, active.shape[0])
+    b = np.empty(active.shape[0])
+    multiply(atoms, own, b)
+    return Problem(gram_matrix(atoms), b, dot(own, own))
+
+
+@helper()
+def run_on(problem, codes, task, active, settings):
     """Algorithm 1 for one point on the active coordinates, from its present code.
 
     A step beyond the stable bound of the coordinates that it moves is cut to that bound and the
@@ -160,7 +171,7 @@ def run_on(points, codes, task, active, settings, kept):
     """
     size = active.shape[0]
     row = task.row
-    gram, b, power = small_problem(points, task, active, kept)
+    gram, b, power = problem
     c = np.empty(size)
     moves = np.empty(size, np.bool_)
     for k in range(size):
@@ -188,7 +199,8 @@ def solve(points, codes, task, settings, kept):
     size = -1  # so that an empty active set has its run too
     while size < active.shape[0]:
         size = active.shape[0]
-        z, run, used = run_on(points, codes, task, active, settings, kept)
+        problem = small_problem(points, task, active, kept)
+        z, run, used = run_on(problem, codes, task, active, settings)
         active = with_entrants(points, codes, task, active, used, run)
     return active, z, size - started, run, used
 

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Self
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
+from srsg.checkpoint import Checkpoint
 from srsg.codes import csr_from_rows, resized, rows_from_csr
 from srsg.engine import Engine, ThreadEngine, serial_linear_algebra
-from srsg.kernels.codes import Codes, residuals
+from srsg.kernels.codes import Codes
 from srsg.kernels.fpgd_sp import Settings
-from srsg.kernels.sweep import Kept, Outcome, solve_targets, sweep_points
+from srsg.kernels.sweep import Kept, Outcome, new_outcome, solve_targets, sweep_points
 from srsg.kernels.votes import support_distances
 from srsg.points import BLOCK_SIZE, Points, Queries, blocks_of_rows
 from srsg.progress import Stage
 from srsg.solvers.levels import independent_sets
+from srsg.solvers.part_tasks import fits_of
+from srsg.solvers.parts import PartSweeps
 from srsg.types import FloatArray, IntArray
 
 POINTS_A_CALL = 512
@@ -109,29 +114,95 @@ def srsg_codes(
     """
     engine = engine or ThreadEngine()
     settings = Settings(float(gamma), float(step), int(max_iter), float(tol))
-    run = _Sweeps.start(points, init_codes, neighbors, settings, engine.n_workers)
-    objective = [_objective(_fits(points, run.codes, engine), run.codes, neighbors, gamma)]
-    outcome = run.outcome
-    ever_cut = np.zeros(points.n, dtype=bool)
-    n_iter = n_let_in = 0
-    converged = False
-    with ThreadPoolExecutor(engine.n_workers) as threads, serial_linear_algebra():
-        while not converged and len(objective) <= max_sweeps:
-            with engine.progress.stage(f"sweep {len(objective)}", points.n) as stage:
-                run.sweep(threads, stage)
-            objective.append(_objective(outcome.fit, run.codes, neighbors, gamma))
-            ever_cut |= outcome.cut
-            n_iter = max(n_iter, int(outcome.iterations.max()))
-            n_let_in += int(outcome.let_in.sum())
-            converged = abs(objective[-1] - objective[-2]) < tol or not outcome.changed.any()
-    return SRSGCodes(
-        codes=csr_from_rows(run.codes, points.n),
-        objective=np.array(objective),
-        n_iter=n_iter,
-        n_steps_cut=int(ever_cut.sum()),
-        n_let_in=n_let_in,
-        converged=converged,
+    keep = engine.checkpoint.of(
+        "sweeps",
+        lambda: engine.fingerprint(points),
+        *(init_codes.indptr, init_codes.indices, init_codes.data, neighbors),
+        settings,
     )
+    state = _State.kept_last(keep, init_codes)
+    with _sweeps_over(points, state.codes, neighbors, settings, engine) as run:
+        if state.n_sweeps < 0:
+            state.objective.append(_objective(run.fits(), run.codes, neighbors, gamma))
+        while not state.converged and state.n_sweeps < max_sweeps:
+            with engine.progress.stage(f"sweep {state.n_sweeps + 1}", points.n) as stage:
+                run.sweep(stage)
+            value = _objective(run.outcome.fit, run.codes, neighbors, gamma)
+            state.note(value, run.outcome, csr_from_rows(run.codes, points.n), tol)
+            keep.save("sweep", state.arrays())
+    return SRSGCodes(
+        codes=state.codes,
+        objective=np.array(state.objective),
+        n_iter=state.n_iter,
+        n_steps_cut=int(state.ever_cut.sum()),
+        n_let_in=state.n_let_in,
+        converged=state.converged,
+    )
+
+
+@dataclass
+class _State:
+    """Where the sweeps are: all that the result is made of, and a next fit could start from."""
+
+    codes: sparse.csr_array
+    ever_cut: NDArray[np.bool_]
+    objective: list[float] = field(default_factory=list)
+    n_iter: int = 0
+    n_let_in: int = 0
+    converged: bool = False
+
+    @property
+    def n_sweeps(self) -> int:
+        return len(self.objective) - 1
+
+    def note(self, value: float, outcome: Outcome, codes: sparse.csr_array, tol: float) -> None:
+        """Take over what a sweep ended with."""
+        self.converged = abs(value - self.objective[-1]) < tol or not outcome.changed.any()
+        self.codes = codes
+        self.objective.append(value)
+        self.ever_cut |= outcome.cut
+        self.n_iter = max(self.n_iter, int(outcome.iterations.max()))
+        self.n_let_in += int(outcome.let_in.sum())
+
+    def arrays(self) -> dict[str, NDArray]:
+        """All of it by name."""
+        codes = {name: getattr(self.codes, name) for name in ("indptr", "indices", "data")}
+        counts = np.array([self.n_iter, self.n_let_in, self.converged])
+        objective = np.array(self.objective)
+        return {**codes, "cut": self.ever_cut, "objective": objective, "counts": counts}
+
+    @classmethod
+    def kept_last(cls, keep: Checkpoint, init_codes: sparse.csr_array) -> Self:
+        """The state after the last sweep that was kept, or before the first."""
+        kept = max(keep.load("sweep"), key=lambda each: len(each["objective"]), default=None)
+        if kept is None:
+            return cls(init_codes, np.zeros(init_codes.shape[0], bool))
+        parts = (kept["data"], kept["indices"], kept["indptr"])
+        n_iter, n_let_in, converged = kept["counts"].tolist()
+        return cls(
+            sparse.csr_array(parts, shape=init_codes.shape),
+            kept["cut"],
+            kept["objective"].tolist(),
+            n_iter,
+            n_let_in,
+            bool(converged),
+        )
+
+
+@contextmanager
+def _sweeps_over(
+    points: Points,
+    codes: sparse.csr_array,
+    neighbors: IntArray,
+    settings: Settings,
+    engine: Engine,
+) -> Iterator[_Sweeps | PartSweeps]:
+    """Sweeps where the points are."""
+    if points.in_shards:
+        yield PartSweeps.start(points, codes, neighbors, settings, engine)
+        return
+    with ThreadPoolExecutor(engine.n_workers) as threads, serial_linear_algebra():
+        yield _Sweeps.start(points, codes, neighbors, settings, engine, threads)
 
 
 def new_srsg_codes(
@@ -229,6 +300,8 @@ class _Sweeps:
     points: Points
     neighbors: IntArray
     settings: Settings
+    engine: Engine
+    threads: ThreadPoolExecutor
     codes: Codes
     kept: Kept
     outcome: Outcome
@@ -242,26 +315,36 @@ class _Sweeps:
         init_codes: sparse.csr_array,
         neighbors: IntArray,
         settings: Settings,
-        n_threads: int,
+        engine: Engine,
+        threads: ThreadPoolExecutor,
     ) -> Self:
         return cls(
             points,
             neighbors,
             settings,
+            engine,
+            threads,
             rows_from_csr(init_codes, spare=16),
             _no_problems(points.n),
-            _new_outcome(points.n),
-            _waves(neighbors, n_threads),
+            new_outcome(points.n),
+            _waves(neighbors, engine.n_workers),
         )
 
-    def sweep(self, threads: ThreadPoolExecutor, stage: Stage) -> None:
+    def fits(self) -> FloatArray:
+        """``||x_i - X z_i||^2`` of every code."""
+        data = self.engine.share((self.points, self.codes))
+        blocks = blocks_of_rows(self.points.n, POINTS_A_CALL)
+        found = self.engine.map(_fits_of_rows, data, blocks, label="fit of the codes")
+        return np.concatenate(found)
+
+    def sweep(self, stage: Stage) -> None:
         """Solve all points once; gives the codes more room where one outgrows it."""
         before = self.codes._replace(index=self.codes.index.copy(), size=self.codes.size.copy())
         for wave in self.waves:
             parts: Sequence[IntArray] = wave
             while parts:
                 solve = partial(self._solve, before)
-                counts = list((map if len(parts) == 1 else threads.map)(solve, parts))
+                counts = list((map if len(parts) == 1 else self.threads.map)(solve, parts))
                 stage.advance(sum(counts))
                 left = zip(parts, counts, strict=True)
                 parts = [part[count:] for part, count in left if count < len(part)]
@@ -311,23 +394,9 @@ def _no_problems(n_points: int) -> Kept:
     )
 
 
-def _new_outcome(n_points: int) -> Outcome:
-    dtypes = {"fit": float, "iterations": np.int64, "changed": bool, "cut": bool}
-    return Outcome(*(np.zeros(n_points, dtypes.get(name, np.int64)) for name in Outcome._fields))
-
-
-def _fits(points: Points, codes: Codes, engine: Engine) -> FloatArray:
-    """``||x_i - X z_i||^2`` of every code."""
-    data = engine.share((points, codes))
-    blocks = blocks_of_rows(points.n, POINTS_A_CALL)
-    return np.concatenate(engine.map(_fits_of, data, blocks, label="fit of the codes"))
-
-
-def _fits_of(data: tuple[Points, Codes], rows: IntArray) -> FloatArray:
+def _fits_of_rows(data: tuple[Points, Codes], rows: IntArray) -> FloatArray:
     points, codes = data
-    resid = np.empty((len(rows), points.x.shape[1]))
-    residuals(points.x, points.x[rows], Codes(*(part[rows] for part in codes)), resid)
-    return np.einsum("ij,ij->i", resid, resid)
+    return fits_of(points.x, points.x[rows], Codes(*(part[rows] for part in codes)))
 
 
 def _objective(fits: FloatArray, codes: Codes, neighbors: IntArray, gamma: float) -> float:
