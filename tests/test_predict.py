@@ -252,7 +252,8 @@ def test_an_empty_code_falls_back_to_the_nearest_points(estimator):
     new = np.array([[0.1, 0.1, 0.1, 0.0, 0.0, 0.0, 1.0]])
     assert model.transform(new).nnz == 0
     shares = model.predict_confidence(new)
-    nearest = nearest_shares(model.fit_X_, unit_points(new).x, model.labels_, 2)
+    five = model._nearest_fitted(unit_points(new).x, 5)
+    nearest = nearest_shares(five, model.labels_, 2)
     np.testing.assert_array_equal(shares, nearest)
     assert model.predict(new)[0] == model.labels_[0]
 

@@ -6,9 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from srsg.engine import serial_linear_algebra
-from srsg.neighbors import Searchable
-from srsg.types import FloatArray
+from srsg.types import FloatArray, IntArray
 
 FALLBACK_NEIGHBORS = 5
 """Fitted points that vote for a new point whose code is empty."""
@@ -52,23 +50,17 @@ def cluster_shares(
     return masses / np.where(total > 0, total, 1.0)
 
 
-def nearest_shares(
-    x: NDArray, new: NDArray, labels: NDArray[np.intp], n_clusters: int
-) -> FloatArray:
+def nearest_shares(nearest: IntArray, labels: NDArray[np.intp], n_clusters: int) -> FloatArray:
     """The shares of the clusters among the few nearest fitted points of each new point.
 
     Examples
     --------
     >>> import numpy as np
     >>> from srsg.assignment import nearest_shares
-    >>> x = np.array([[0.0], [1.0], [2.0], [3.0], [4.0], [99.0]])
-    >>> nearest_shares(x, np.array([[1.5]]), np.array([0, 0, 0, 0, 1, 1]), 2)
-    array([[0.8, 0.2]])
+    >>> nearest_shares(np.array([[0, 2, 1, 4]]), np.array([0, 0, 0, 0, 1, 1]), 2)
+    array([[0.75, 0.25]])
     """
-    count = min(FALLBACK_NEIGHBORS, len(x))
-    fitted = Searchable.of(x.astype(np.float64, copy=False))
-    with serial_linear_algebra():
-        nearest = fitted.nearest(new.astype(np.float64), np.full(len(new), -1), count)
-    shares = np.zeros((len(new), n_clusters))
-    np.add.at(shares, (np.arange(len(new))[:, None], labels[nearest]), 1 / count)
+    shares = np.zeros((len(nearest), n_clusters))
+    rows = np.arange(len(nearest))[:, None]
+    np.add.at(shares, (rows, labels[nearest]), 1 / nearest.shape[1])
     return shares

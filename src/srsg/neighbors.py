@@ -162,8 +162,10 @@ class Searchable:
         return found.index
 
 
-def neighbor_graph(neighbors: IntArray) -> sparse.csr_array:
+def neighbor_graph(neighbors: IntArray, n_points: int | None = None) -> sparse.csr_array:
     """The adjacency matrix S: row i has ones at the neighbours of point i.
+
+    Of new points, the neighbours are among ``n_points`` others.
 
     Examples
     --------
@@ -174,10 +176,9 @@ def neighbor_graph(neighbors: IntArray) -> sparse.csr_array:
            [1., 0., 0.],
            [0., 1., 0.]])
     """
-    n_points, n_neighbors = neighbors.shape
-    starts = np.arange(n_points + 1) * n_neighbors
-    graph = sparse.csr_array(
-        (np.ones(neighbors.size), neighbors.flatten(), starts), shape=(n_points, n_points)
-    )
+    n_rows, n_neighbors = neighbors.shape
+    starts = np.arange(n_rows + 1) * n_neighbors
+    shape = (n_rows, n_rows if n_points is None else n_points)
+    graph = sparse.csr_array((np.ones(neighbors.size), neighbors.flatten(), starts), shape=shape)
     graph.sort_indices()
     return graph

@@ -36,6 +36,7 @@ from srsg.labels import (
     label_embedding,
 )
 from srsg.n_clusters import estimate_n_clusters
+from srsg.neighbors import nearest_neighbors
 from srsg.points import Points, as_dense, unit_points
 from srsg.progress import Progress, progress_for
 from srsg.types import Cut, FloatArray, Graph, IntArray, Matrix, Memory, NClusters, RandomState
@@ -326,6 +327,12 @@ class CodeClusterer(GraphClusterer):
 
     def _codes_of_new(self, new: NDArray, engine: Engine) -> sparse.csr_array:
         return self._code_new(engine.points(self.fit_X_), Points(new), engine)
+
+    def _nearest_fitted(self, new: NDArray, count: int) -> IntArray:
+        engine = self._engine()
+        return nearest_neighbors(
+            engine.points(self.fit_X_), count, queries=Points(new), engine=engine
+        )
 
     def _affinity(self) -> sparse.csr_array:
         return symmetrized(self.codes_)

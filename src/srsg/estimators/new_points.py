@@ -11,9 +11,10 @@ from scipy import sparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from srsg.assignment import cluster_shares, nearest_shares
-from srsg.engine import Engine
-from srsg.types import FloatArray, Matrix
+from srsg.assignment import FALLBACK_NEIGHBORS, cluster_shares, nearest_shares
+from srsg.engine import Engine, serial_linear_algebra
+from srsg.neighbors import Searchable
+from srsg.types import FloatArray, IntArray, Matrix
 
 
 class NewPointsMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
@@ -96,7 +97,8 @@ class NewPointsMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         shares = cluster_shares(self._votes(codes), self.labels_, self.n_clusters_)
         empty = np.flatnonzero(shares.sum(axis=1) == 0)
         if empty.size:
-            shares[empty] = nearest_shares(self.fit_X_, new[empty], self.labels_, self.n_clusters_)
+            nearest = self._nearest_fitted(new[empty], min(FALLBACK_NEIGHBORS, len(self.labels_)))
+            shares[empty] = nearest_shares(nearest, self.labels_, self.n_clusters_)
         return shares
 
     def _coded(self, X: Matrix) -> tuple[NDArray, sparse.csr_array]:
@@ -104,6 +106,12 @@ class NewPointsMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         check_is_fitted(self, "fit_X_")
         new = self._prepared(self._checked(X, reset=False))
         return new, self._codes_of_new(new, self._engine())
+
+    def _nearest_fitted(self, new: NDArray, count: int) -> IntArray:
+        """The nearest fitted points of new ones."""
+        fitted = Searchable.of(self.fit_X_.astype(np.float64, copy=False))
+        with serial_linear_algebra():
+            return fitted.nearest(new.astype(np.float64), np.full(len(new), -1), count)
 
     @property
     def _n_features_out(self) -> int:

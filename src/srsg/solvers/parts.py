@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from srsg.codes import resized, rows_from_csr
+from srsg.codes import csr_from_rows, resized, rows_from_csr
 from srsg.engine import Engine
 from srsg.kernels.codes import Codes
 from srsg.kernels.fpgd_sp import Settings
@@ -34,12 +34,13 @@ from srsg.solvers.part_tasks import (
     SolvePart,
     the_problems,
 )
+from srsg.solvers.ragged import joined, ragged, single
 from srsg.types import FloatArray, IntArray
 
 BYTES_A_PART = 2**26
-"""Most bytes of rows that a part's problems are made from, at so many coordinates a point: """
+"""Most bytes of the rows that the problems of a part are made from, if every point has as many
+coordinates of its own as:"""
 COORDINATES = 16
-"""Coordinates of a point's problem, as a guess for the size of parts."""
 
 REACH_AHEAD = 0.9
 """Points are looked for somewhat farther than asked, so that the next question is answered."""
@@ -75,8 +76,6 @@ class PartSweeps:
         settings: Settings,
         engine: Engine,
     ) -> PartSweeps:
-        most = max(1, BYTES_A_PART // (8 * points.n_features * COORDINATES))
-        fair_share = -(-points.n // (2 * engine.n_workers))
         return cls(
             points,
             neighbors,
@@ -84,7 +83,7 @@ class PartSweeps:
             engine.quiet(),
             rows_from_csr(init_codes, spare=16),
             new_outcome(points.n),
-            blocks_of_rows(points.n, min(fair_share, most)),
+            _parts(points, points.n, engine),
             _first_candidates(init_codes, neighbors),
         )
 
@@ -96,8 +95,8 @@ class PartSweeps:
     def _hold(self) -> None:
         blocks = [
             Candidates(
-                Targets(rows, None),
-                *_ragged([self.candidates[row] for row in rows]),
+                self._targets(rows),
+                *ragged([self.candidates[row] for row in rows]),
                 _rows_of(self.codes, rows),
             )
             for rows in self.parts
@@ -113,17 +112,11 @@ class PartSweeps:
             self._look(before, {row: floor for row, (floor, _, _) in known.items()})
         if len(self.more) > self.points.n // 8:
             self._hold()
-        part_of = np.repeat(np.arange(len(self.parts)), [len(rows) for rows in self.parts])
-        todo = np.ones(self.points.n, bool)
-        left = self.points.n
+        todo = np.ones(len(self.neighbors), bool)
+        left = len(todo)
         while todo.any():
             moved, wanted, floors = self._solve(before, todo)
-            # A point is solved again when a neighbour that comes before it, in another part, has
-            # changed; those in its own part have been seen to.
-            there = moved[self.neighbors]
-            earlier = self.neighbors < np.arange(len(todo))[:, None]
-            elsewhere = part_of[self.neighbors] != part_of[:, None]
-            todo = (there & earlier & elsewhere).any(axis=1)
+            todo = self._concerned(moved)
             todo[wanted] = True
             todo[list(floors)] = True
             stage.advance(max(0, left - int(todo.sum())))
@@ -144,7 +137,7 @@ class PartSweeps:
         results = self.engine.map_held(
             SolvePart(self.settings), self.held, tasks, self.points, label="parts"
         )
-        moved = np.zeros(self.points.n, bool)
+        moved = np.zeros(len(todo), bool)
         wanted: list[IntArray] = []
         floors: dict[int, float] = {}
         for place, result in results.items():
@@ -164,38 +157,53 @@ class PartSweeps:
                 floors[int(rows[p])] = float(state.floor[p])
         return moved, np.concatenate(wanted), floors
 
+    def _concerned(self, moved: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Who has to be solved again: whoever has a neighbour that changed, comes before it and
+        is in another part. Those in its own part have been seen to."""
+        part_of = np.repeat(np.arange(len(self.parts)), [len(rows) for rows in self.parts])
+        earlier = self.neighbors < np.arange(len(moved))[:, None]
+        elsewhere = part_of[self.neighbors] != part_of[:, None]
+        return (moved[self.neighbors] & earlier & elsewhere).any(axis=1)
+
+    def _targets(self, rows: IntArray) -> Targets:
+        return Targets(rows, None)
+
     def _task(self, rows: IntArray, before: Codes, todo: NDArray[np.bool_]) -> PartTask:
         """A part with all it has to know of its neighbours."""
         seen = np.union1d(rows, self.neighbors[rows])
-        width = max(
-            int(before.size[seen].max()),
-            int(self.codes.size[seen].max()),
-            max(len(self.candidates[row]) for row in rows),
-        )
-        old, new = _rows_of(before, seen), _rows_of(self.codes, seen)
-        first = int(np.searchsorted(seen, rows[0]))
         part = Part(
             rows,
-            first,
+            int(np.searchsorted(seen, rows[0])),
             np.searchsorted(seen, self.neighbors[rows]),
-            resized(old, width),
-            resized(new, width),
+            _rows_of(before, seen),
+            _rows_of(self.codes, seen),
             todo,
         )
+        return self._with_problems(rows, part)
+
+    def _with_problems(self, rows: IntArray, part: Part) -> PartTask:
+        """A part with room for its codes, and with what is known beside the problems held."""
+        width = max(
+            int(part.before.size.max(initial=0)),
+            int(part.codes.size.max(initial=0)),
+            max(len(self.candidates[row]) for row in rows),
+        )
+        before, codes = resized(part.before, width), resized(part.codes, width)
         slots, more = self._more_of(rows)
-        return PartTask(part, more, slots, self._reached_of(rows))
+        reached = self._reached_of(rows)
+        return PartTask(part._replace(before=before, codes=codes), more, slots, reached)
 
     def _more_of(self, rows: IntArray) -> tuple[IntArray, Problems]:
         """The larger problems of a part, and which point has which."""
         owners = [row for row in rows.tolist() if row in self.more]
         slots = np.full(len(rows), -1)
         slots[np.searchsorted(rows, owners)] = np.arange(len(owners))
-        return slots, _joined([self.more[row] for row in owners])
+        return slots, joined([self.more[row] for row in owners])
 
     def _reached_of(self, rows: IntArray) -> Reached:
         nothing = (np.inf, np.empty(0, np.int64), np.empty(0))
         known = [self.reached.get(row, nothing) for row in rows.tolist()]
-        starts, index = _ragged([index for _, index, _ in known])
+        starts, index = ragged([index for _, index, _ in known])
         strength = np.concatenate([strength for _, _, strength in known])
         return Reached(np.array([floor for floor, _, _ in known]), starts, index, strength)
 
@@ -206,7 +214,7 @@ class PartSweeps:
         rows = np.array(sorted(floors))
         floor = np.array([floors[row] for row in rows.tolist()])
         blocks = [
-            Residuals(Targets(rows[at], None), _rows_of(before, rows[at]), floor[at])
+            Residuals(self._targets(rows[at]), _rows_of(before, rows[at]), floor[at])
             for at in blocks_of_rows(
                 len(rows), self.engine.rows_a_block(self.points, len(rows), BLOCK_SIZE)
             )
@@ -225,7 +233,7 @@ class PartSweeps:
         for row in rows.tolist():
             self.candidates[row] = self._wider(row, before)
         blocks = [
-            Candidates(Targets(some, None), *_ragged([self.candidates[row] for row in some]))
+            Candidates(self._targets(some), *ragged([self.candidates[row] for row in some]))
             for some in np.split(rows, range(len(self.parts[0]), len(rows), len(self.parts[0])))
         ]
         held = self.engine.hold(MakeProblems(), self.points, blocks, label="small problems")
@@ -233,83 +241,122 @@ class PartSweeps:
             the_problems, held, dict.fromkeys(range(len(blocks))), self.points, label="problems"
         )
         for place, block in enumerate(blocks):
-            for row, problem in zip(block.targets.own.tolist(), _single(whole[place]), strict=True):
+            for row, problem in zip(block.targets.own.tolist(), single(whole[place]), strict=True):
                 self.more[row] = problem
 
     def _wider(self, row: int, before: Codes) -> IntArray:
         """The coordinates that a point's problem has, and those that it asks for now."""
-        supports = [
-            codes.index[j, : codes.size[j]]
-            for j in self.neighbors[row]
-            for codes in ((self.codes if j < row else before),)
-        ]
-        used, votes = np.unique(np.concatenate(supports), return_counts=True)
+        used, votes = np.unique(self._voted(row, before), return_counts=True)
         majority = used[2 * votes >= self.neighbors.shape[1]]
         reached = self.reached.get(row, (0.0, majority, None))[1]
         wider = np.unique(np.concatenate([self.candidates[row], majority, reached]))
-        return wider[wider != row]
+        return wider[wider != self._targets(np.array([row])).own]
+
+    def _voted(self, row: int, before: Codes) -> IntArray:
+        """The supports of a point's neighbours, as it sees them now."""
+        each = [(self.codes if j < row else before, j) for j in self.neighbors[row]]
+        return np.concatenate([codes.index[j, : codes.size[j]] for codes, j in each])
+
+
+@dataclass
+class NewParts(PartSweeps):
+    """The same for new points, whose neighbours are fitted ones with codes that stay."""
+
+    fitted: Codes = field(kw_only=True)
+    new: NDArray[np.floating] = field(kw_only=True)
+
+    @classmethod
+    def of(
+        cls,
+        points: Points,
+        fitted: sparse.csr_array,
+        queries: Points,
+        init_codes: sparse.csr_array,
+        neighbors: IntArray,
+        settings: Settings,
+        engine: Engine,
+    ) -> NewParts:
+        return cls(
+            points,
+            neighbors,
+            settings,
+            engine.quiet(),
+            rows_from_csr(init_codes, spare=16),
+            new_outcome(queries.n),
+            _parts(points, queries.n, engine),
+            _first_candidates(init_codes, neighbors, fitted),
+            fitted=rows_from_csr(fitted),
+            new=np.ascontiguousarray(queries.x, dtype=points.dtype),
+        )
+
+    def solve(self, stage: Stage) -> sparse.csr_array:
+        """The codes of the new points."""
+        self._hold()
+        self.sweep(stage)
+        return csr_from_rows(self.codes, self.points.n)
+
+    def _concerned(self, moved: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        return np.zeros(len(moved), bool)
+
+    def _targets(self, rows: IntArray) -> Targets:
+        return Targets(np.full(len(rows), -1), self.new[rows])
+
+    def _task(self, rows: IntArray, before: Codes, todo: NDArray[np.bool_]) -> PartTask:
+        seen = np.unique(self.neighbors[rows])
+        width = max(self.fitted.index.shape[1], before.index.shape[1], self.codes.index.shape[1])
+        neighbors = resized(_rows_of(self.fitted, seen), width)
+
+        def below(codes: Codes) -> Codes:
+            own = resized(_rows_of(codes, rows), width)
+            return Codes(*map(np.concatenate, zip(neighbors, own, strict=True)))
+
+        part = Part(
+            np.full(len(rows), -1),
+            len(seen),
+            np.searchsorted(seen, self.neighbors[rows]),
+            below(before),
+            below(self.codes),
+            todo,
+        )
+        return self._with_problems(rows, part)
+
+    def _voted(self, row: int, before: Codes) -> IntArray:
+        each = self.neighbors[row]
+        return np.concatenate([self.fitted.index[j, : self.fitted.size[j]] for j in each])
+
+
+def _parts(points: Points, n_rows: int, engine: Engine) -> list[IntArray]:
+    """Rows in parts that workers have memory for, and all of them work."""
+    most = max(1, BYTES_A_PART // (8 * points.n_features * COORDINATES))
+    return blocks_of_rows(n_rows, min(-(-n_rows // (2 * engine.n_workers)), most))
 
 
 def _ahead(floor: float) -> float:
     return REACH_AHEAD * floor if floor > 0 else floor
 
 
-def _first_candidates(codes: sparse.csr_array, neighbors: IntArray) -> list[IntArray]:
-    """The support of every point, and what nearly half of its neighbours use."""
-    used = sparse.csr_array(
-        (np.ones(codes.nnz, np.int32), codes.indices, codes.indptr), shape=codes.shape
-    )
-    votes = sparse.csr_array(neighbor_graph(neighbors).astype(np.int32) @ used)
+def _first_candidates(
+    codes: sparse.csr_array, neighbors: IntArray, fitted: sparse.csr_array | None = None
+) -> list[IntArray]:
+    """The support of every point, and what nearly half of its neighbours use.
+
+    The neighbours are those of the codes themselves or, with ``fitted``, points of these.
+    """
+    own, used = _ones(codes), _ones(codes if fitted is None else fitted)
+    votes = sparse.csr_array(neighbor_graph(neighbors, used.shape[0]).astype(np.int32) @ used)
     votes.data = (2 * votes.data >= neighbors.shape[1] - 2).astype(np.int32)
-    votes.eliminate_zeros()
-    both = sparse.csr_array(used + votes)
-    both.setdiag(0)
+    both = sparse.csr_array(own + votes)
+    if fitted is None:
+        both.setdiag(0)
     both.eliminate_zeros()
     both.sort_indices()
-    index = both.indices.astype(np.int64)
-    return np.split(index, both.indptr[1:-1])
+    return np.split(both.indices.astype(np.int64), both.indptr[1:-1])
+
+
+def _ones(codes: sparse.csr_array) -> sparse.csr_array:
+    ones = np.ones(codes.nnz, np.int32)
+    return sparse.csr_array((ones, codes.indices, codes.indptr), shape=codes.shape)
 
 
 def _rows_of(codes: Codes, rows: IntArray) -> Codes:
     return Codes(*(array[rows] for array in codes))
-
-
-def _ragged(rows: list[IntArray]) -> tuple[IntArray, IntArray]:
-    """Where each row starts, and all of them one after the other."""
-    starts = np.concatenate(([0], np.cumsum([len(row) for row in rows]))).astype(np.int64)
-    return starts, np.concatenate([*rows, np.empty(0, np.int64)])
-
-
-def _joined(problems: list[Problems]) -> Problems:
-    """Problems of single points, one after the other."""
-    starts, index = _ragged([each.index for each in problems])
-    sizes = np.diff(starts)
-    nothing = np.empty(0)
-    return Problems(
-        starts,
-        index,
-        np.concatenate([nothing, *(each.b for each in problems)]),
-        np.cumsum(sizes**2) - sizes**2,
-        np.concatenate([nothing, *(each.gram for each in problems)]),
-        np.concatenate([nothing, *(each.power for each in problems)]),
-    )
-
-
-def _single(problems: Problems) -> list[Problems]:
-    """The problems of each point alone."""
-    found = []
-    for p in range(len(problems.power)):
-        cut = slice(problems.starts[p], problems.starts[p + 1])
-        size = cut.stop - cut.start
-        place = problems.places[p]
-        found.append(
-            Problems(
-                np.array([0, size]),
-                problems.index[cut],
-                problems.b[cut],
-                np.zeros(1, np.int64),
-                problems.gram[place : place + size**2],
-                problems.power[p : p + 1],
-            )
-        )
-    return found

@@ -24,7 +24,7 @@ from srsg.points import BLOCK_SIZE, Points, Queries, blocks_of_rows
 from srsg.progress import Stage
 from srsg.solvers.levels import independent_sets
 from srsg.solvers.part_tasks import fits_of
-from srsg.solvers.parts import PartSweeps
+from srsg.solvers.parts import NewParts, PartSweeps
 from srsg.types import FloatArray, IntArray
 
 POINTS_A_CALL = 512
@@ -263,6 +263,10 @@ def new_srsg_codes(
     """
     engine = engine or ThreadEngine()
     settings = Settings(float(gamma), float(step), int(max_iter), float(tol))
+    if points.in_shards:
+        parts = NewParts.of(points, codes, queries, init_codes, neighbors, settings, engine)
+        with engine.progress.stage("support regularisation", queries.n) as stage:
+            return parts.solve(stage)
     data = _Regularised(Queries.of(points, queries), rows_from_csr(codes), init_codes, neighbors)
     task = partial(_solve_new, settings=settings)
     blocks = blocks_of_rows(queries.n, block_size)
