@@ -57,6 +57,22 @@ def cluster(
             rich_help_panel=options.FITTING,
         ),
     ] = None,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Dask scheduler, such as tcp://127.0.0.1:8786: its workers read DATA (.npy "
+            ".parquet .zarr) and code the points.",
+            rich_help_panel=options.FITTING,
+        ),
+    ] = None,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder that keeps the work done so far, for the next run after one cut short.",
+            rich_help_panel=options.FITTING,
+        ),
+    ] = None,
     labels: options.Labels = None,
     drop_missing: options.DropMissing = False,
     columns: options.Columns = None,
@@ -74,6 +90,16 @@ def cluster(
     """
     chosen, quiet = methods()[method], quiet or json
     _check_choices(chosen, clusters, graph, model)
+    reading: dict[str, Any] = {
+        "labels": labels,
+        "drop_missing": drop_missing,
+        "columns": columns,
+        "variable": variable,
+        "image_size": image_size,
+        "gray": gray,
+    }
+    if scheduler is not None:
+        _check_cluster(reading, model, report)
     with bars(quiet) as progress:
         with progress.stage("loading", 1):
             estimator = _estimator(
@@ -90,6 +116,8 @@ def cluster(
                     "memory": None if memory is None else str(memory),
                     "max_memory": max_memory,
                     "n_jobs": jobs,
+                    "engine": scheduler,
+                    "checkpoint": None if checkpoint is None else str(checkpoint),
                     "random_state": seed,
                 },
             )
@@ -97,17 +125,7 @@ def cluster(
             outputs.check_graph(graph)
             outputs.check_model(model)
             outputs.check_report(report)
-        table = options.read_table(
-            data,
-            progress,
-            quiet=quiet,
-            labels=labels,
-            drop_missing=drop_missing,
-            columns=columns,
-            variable=variable,
-            image_size=image_size,
-            gray=gray,
-        )
+        table = options.read_table(data, progress, quiet=quiet, scheduler=scheduler, **reading)
         start = time.perf_counter()
         estimator.fit(table.X)
         seconds = time.perf_counter() - start
@@ -142,6 +160,15 @@ def _check_choices(
             raise typer.BadParameter(f"{option} is no option of the method {method.name}.")
 
 
+def _check_cluster(reading: dict[str, Any], model: Path | None, report: Path | None) -> None:
+    """What takes the points in this process, where a cluster's do not come."""
+    images = {name: reading[name] for name in ("drop_missing", "image_size", "gray")}
+    for name, value in {**images, "model": model, "report": report}.items():
+        if value:
+            option = f"--{name.replace('_', '-')}"
+            raise typer.BadParameter(f"{option} takes the points in this process: no --scheduler.")
+
+
 def _estimator(
     method: Method, n_clusters: int | Literal["auto"], parameters: dict[str, Any]
 ) -> Any:
@@ -150,7 +177,8 @@ def _estimator(
     given = {name: value for name, value in parameters.items() if value is not None}
     for name in given:
         if name not in known:
-            option = {"n_jobs": "--jobs"}.get(name, f"--{name.replace('_', '-')}")
+            spelt = {"n_jobs": "--jobs", "engine": "--scheduler"}
+            option = spelt.get(name, f"--{name.replace('_', '-')}")
             raise typer.BadParameter(f"{option} is no option of the method {method.name}.")
     return method.default(n_clusters, **given)
 

@@ -144,20 +144,30 @@ def read_table(
     quiet: bool = False,
     columns: str | None = None,
     image_size: str | None = None,
+    scheduler: str | None = None,
     **options: Any,
 ) -> Table:
-    """Read DATA as the options ask for, and print its notes."""
+    """Read DATA as the options ask for, and print its notes.
+
+    With a scheduler, its workers will read the points: the table has a dask array.
+    """
     from srsg.files import read_points
     from srsg.files.reading import display_name
 
+    names = columns.split(",") if columns else None
     height, _, width = (image_size or "").partition("x")
     with progress.stage(f"reading {display_name(data)}", 1):
-        table = read_points(
-            data,
-            columns=columns.split(",") if columns else None,
-            image_size=(int(height), int(width)) if image_size else None,
-            **options,
-        )
+        if scheduler is not None:
+            from srsg.distributed.tables import read_table_on
+
+            table = read_table_on(scheduler, data, names, options["variable"], options["labels"])
+        else:
+            table = read_points(
+                data,
+                columns=names,
+                image_size=(int(height), int(width)) if image_size else None,
+                **options,
+            )
     for line in () if quiet else table.notes:
         note(line)
     return table

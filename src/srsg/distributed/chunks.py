@@ -1,8 +1,7 @@
-"""Where the values of shards come from: the client, a dask array, or a file that workers see."""
+"""Where the values of shards come from: the client, or a dask array."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,17 +40,3 @@ class GraphChunk:
         if self.placed:
             return [client.compute(shard)]
         return [client.compute(shard, workers=[worker], allow_other_workers=True)]
-
-
-@dataclass(frozen=True)
-class FileChunk:
-    """Rows of a file that the workers see."""
-
-    read: Callable[[], NDArray]
-
-    def submit(self, client: Any, worker: str) -> list[Any]:
-        return [client.submit(_read_shard, self.read, workers=[worker], pure=False)]
-
-
-def _read_shard(read: Callable[[], NDArray]) -> Shard:
-    return Shard(read())

@@ -131,7 +131,7 @@ class DaskEngine:
         def lost(workers: dict[str, int], under_way: list[int]) -> list[int]:
             missing = held.missing(workers)
             if missing:
-                self._make(held, missing, "lost work again", points)
+                self.quiet()._make(held, missing, "lost work again", points)
             return [each for each in under_way if places[each] in missing]
 
         work = Work(self.client, submit, lost, label)
@@ -170,7 +170,7 @@ class DaskEngine:
             missing = points.shards.missing(workers)
             if not missing:
                 return []
-            self._make(points.shards, missing, "lost points again")
+            self.quiet()._make(points.shards, missing, "lost points again")
             return under_way
 
         return lost
@@ -241,7 +241,9 @@ class DaskEngine:
 
         def lost(workers: dict[str, int], under_way: list[int]) -> list[int]:
             if points is not None and points.shards.missing(workers):
-                self._make(points.shards, points.shards.missing(workers), "lost points again")
+                self.quiet()._make(
+                    points.shards, points.shards.missing(workers), "lost points again"
+                )
                 return under_way
             return [each for each in under_way if placed.owners[places[each]] not in workers]
 

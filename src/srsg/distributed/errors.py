@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 
-class ClusterError(RuntimeError):
+class ClusterError(ConnectionError):
     """The Dask cluster cannot go on with the work; the message says what to do."""
 
 

@@ -67,10 +67,10 @@ def check_file(path: Path) -> None:
         raise FileError(f"{path}: is empty.")
 
 
-def needed(module: str, kind: str, package: str | None = None) -> Any:
+def needed(module: str, kind: str, package: str | None = None, extra: str = "files") -> Any:
     """An optional library, or one line that says how to get it."""
     try:
         return import_module(module)
     except ModuleNotFoundError as error:
         library = package or module.partition(".")[0]
-        raise ModuleNotFoundError(f"{kind} need {library}: pip install 'srsg[files]'.") from error
+        raise ModuleNotFoundError(f"{kind} need {library}: pip install 'srsg[{extra}]'.") from error

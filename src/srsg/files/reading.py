@@ -98,13 +98,13 @@ def read_points(
     >>> table.notes
     ('column id set aside: identifier',)
     """
-    file, name = _file_or_name(labels)
+    file, name = file_or_name(labels)
     found = _read(path, Request(name, columns, variable, image_size, gray))
     each = read_labels(file, found.values.shape) if file else found.labels
     return checked_table(display_name(path), found, each, drop_missing=drop_missing)
 
 
-def _file_or_name(labels: str | os.PathLike[str] | None) -> tuple[Path | None, str | None]:
+def file_or_name(labels: str | os.PathLike[str] | None) -> tuple[Path | None, str | None]:
     """Labels in a file of their own, or the name of a column."""
     if labels is None:
         return None, None
