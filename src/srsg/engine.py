@@ -239,7 +239,7 @@ class ThreadEngine:
         return dict(zip(blocks, found, strict=True))
 
     def rows_a_block(self, points: Points, n_rows: int, block_size: int) -> int:
-        return min(block_size, -(-n_rows // self.n_workers))  # few rows too keep all busy
+        return max(1, min(block_size, -(-n_rows // self.n_workers)))  # few rows too keep all busy
 
     def points(self, x: Any) -> Points:
         if not isinstance(x, np.ndarray):

@@ -48,6 +48,10 @@ class Points:
         return self.x.shape[1]
 
     @property
+    def shape(self) -> tuple[int, int]:
+        return self.n, self.n_features
+
+    @property
     def dtype(self) -> np.dtype:
         return self.x.dtype
 

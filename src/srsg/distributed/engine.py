@@ -26,8 +26,9 @@ from srsg.types import IntArray
 PRODUCT_A_TASK = 1e10
 """Multiplications and additions of a look at a shard: a fraction of a second."""
 
-BYTES_A_BLOCK = 2**24
-"""Most bytes of the residuals of a block."""
+BYTES_A_BLOCK = 2**26
+"""Most bytes of the rows that a block begins with, if every point has a working set of:"""
+ROWS_A_POINT = 16
 
 BYTES_A_SHARD = 2**27
 """Most bytes of a shard of an array that the client sends."""
@@ -179,9 +180,9 @@ class DaskEngine:
         assert isinstance(points, ShardedPoints)
         shard = int(np.diff(points.starts).max())
         by_work = PRODUCT_A_TASK / (2 * shard * points.n_features)
-        by_memory = BYTES_A_BLOCK / (8 * points.n_features)
+        by_memory = BYTES_A_BLOCK / (8 * points.n_features * (ROWS_A_POINT + 1))
         fair_share = max(block_size // 4, -(-n_rows // (2 * self.n_workers)))
-        return max(1, min(fair_share, max(block_size, int(min(by_work, by_memory)))))
+        return max(1, int(min(fair_share, max(block_size, by_work), by_memory)))
 
     def points(self, x: Any) -> Points:
         if isinstance(x, ShardedPoints):

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from srsg.points import Points, check_zero_rows, unit_rows
+from srsg.points import Points, check_zero_rows, float_type, unit_points
 from srsg.types import IntArray
 
 
@@ -33,17 +33,14 @@ class Shard:
 
     def __init__(self, chunk: Any, *, prepared: bool = False) -> None:
         values = np.asarray(chunk)
-        if values.dtype != np.float32:
-            values = values.astype(np.float64, copy=False)
-        wrong = values[~np.isfinite(values)]
-        zero = np.flatnonzero(~values.any(axis=-1)) if values.size else np.empty(0, np.int64)
-        self.report = Report(
-            values.shape, values.dtype, float(wrong[0]) if wrong.size else None, zero
-        )
+        wrong = None if values.dtype.kind in "iub" else _not_finite(values)
+        zero = np.flatnonzero(~values.any(axis=-1))
+        dtype = np.dtype(float_type(values))
+        self.report = Report(values.shape, dtype, wrong, zero)
         self.points: Points | None = None
-        if values.ndim == 2 and values.size and not wrong.size and not zero.size:
-            x = np.ascontiguousarray(values) if prepared else unit_rows(values)
-            self.points = Points(x if x.flags.writeable else x.copy())  # kernels know one kind
+        if wrong is None and not zero.size and values.size:
+            x = np.require(values, dtype, ["C", "W"]) if prepared else unit_points(values).x
+            self.points = Points(x)
             _ = self.points.x32  # once, and counted
 
     def starting_at(self, first: int) -> Points:
@@ -56,6 +53,11 @@ class Shard:
     def __sizeof__(self) -> int:
         points = self.points
         return 1000 if points is None else points.x.nbytes + points.x32.nbytes
+
+
+def _not_finite(values: NDArray[np.floating]) -> float | None:
+    wrong = values[~np.isfinite(values)]
+    return float(wrong[0]) if wrong.size else None
 
 
 class Recipe(Protocol):
@@ -103,10 +105,6 @@ class ShardedPoints(Points):
     @property
     def in_shards(self) -> bool:
         return True
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self.n, self.n_features
 
     @property
     def n(self) -> int:

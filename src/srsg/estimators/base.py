@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from srsg.affinity import symmetrized
 from srsg.budget import block_size_within
 from srsg.embedding import connected_components
-from srsg.engine import Engine
+from srsg.engine import Engine, ThreadEngine
 from srsg.estimators.callbacks import (
     CallbackMixin,
     fit_task,
@@ -37,7 +37,7 @@ from srsg.labels import (
 )
 from srsg.n_clusters import estimate_n_clusters
 from srsg.neighbors import nearest_neighbors
-from srsg.points import Points, as_dense, unit_points
+from srsg.points import BLOCK_SIZE, Points, as_dense, unit_points
 from srsg.progress import Progress, progress_for
 from srsg.types import Cut, FloatArray, Graph, IntArray, Matrix, Memory, NClusters, RandomState
 
@@ -314,10 +314,12 @@ class CodeClusterer(GraphClusterer):
         self._blocks(X, self._engine())  # too little memory is noticed before it is taken
         return unit_points(X).x
 
-    def _blocks(self, x: NDArray | sparse.csr_array, engine: Engine) -> dict[str, Any]:
+    def _blocks(self, x: NDArray | sparse.csr_array | Points, engine: Engine) -> dict[str, Any]:
         """What the solvers take: how many points to scan at once, and where."""
         size = self.block_size
-        if size is None:
+        if size is None and not isinstance(engine, ThreadEngine):  # the workers' memory counts
+            size = BLOCK_SIZE
+        elif size is None:
             size = block_size_within(self.max_memory, x.shape, x.dtype, engine.n_workers)
         return {"block_size": size, "engine": engine}
 

@@ -161,7 +161,7 @@ class ElasticNetGraph(PostprocessedClusterer):
         self, points: Points, engine: Engine, queries: Points | None = None, n_neighbors: int = 0
     ) -> tuple[float | FloatArray, L1Codes]:
         """The weights of the elastic net, and the codes."""
-        options = {"queries": queries, **self._blocks(points.x, engine)}
+        options = {"queries": queries, **self._blocks(points, engine)}
         lam: float | FloatArray
         if self.lam == "auto":
             lam = smallest_empty_lam(points, self.l1_ratio, **options) / self.gamma

@@ -150,7 +150,7 @@ class L1Graph(CodeClusterer):
             self.lam,
             n_neighbors=self.n_neighbors,
             tol=self.tol,
-            **self._blocks(points.x, engine),
+            **self._blocks(points, engine),
         )
         self.codes_ = result.codes
         self.neighbors_ = result.neighbors
@@ -159,5 +159,5 @@ class L1Graph(CodeClusterer):
         self.n_scans_ = result.n_scans
 
     def _code_new(self, points: Points, new: Points, engine: Engine) -> sparse.csr_array:
-        blocks = self._blocks(points.x, engine)
+        blocks = self._blocks(points, engine)
         return l1_codes(points, self.lam, queries=new, tol=self.tol, **blocks).codes

@@ -150,7 +150,7 @@ class LaplacianL1Graph(CodeClusterer):
         self.verbose = verbose
 
     def _code(self, points: Points, engine: Engine) -> None:
-        blocks = self._blocks(points.x, engine)
+        blocks = self._blocks(points, engine)
         l1 = l1_codes(points, self.lam, n_neighbors=self.n_neighbors, **blocks)
         self.init_codes_, self.neighbors_ = l1.codes, l1.neighbors
         result = laplacian_codes(
@@ -171,5 +171,5 @@ class LaplacianL1Graph(CodeClusterer):
         self.dual_gap_ = result.dual_gap
 
     def _code_new(self, points: Points, new: Points, engine: Engine) -> sparse.csr_array:
-        blocks = self._blocks(points.x, engine)
+        blocks = self._blocks(points, engine)
         return l1_codes(points, self.lam, queries=new, **blocks).codes

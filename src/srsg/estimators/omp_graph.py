@@ -133,7 +133,7 @@ class OMPGraph(PostprocessedClusterer):
             self.n_nonzero,
             tol=self.tol,
             n_neighbors=self.n_neighbors,
-            **self._blocks(points.x, engine),
+            **self._blocks(points, engine),
         )
         self.codes_ = result.codes
         self.neighbors_ = result.neighbors
@@ -144,5 +144,5 @@ class OMPGraph(PostprocessedClusterer):
             self.n_nonzero,
             tol=self.tol,
             queries=new,
-            **self._blocks(points.x, engine),
+            **self._blocks(points, engine),
         ).codes

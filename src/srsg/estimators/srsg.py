@@ -295,7 +295,7 @@ class SRSG(CodeClusterer):
 
     def _start(self, points: Points, engine: Engine) -> None:
         """Find the codes to start from, and the neighbours."""
-        options = self._blocks(points.x, engine)
+        options = self._blocks(points, engine)
         if isinstance(self.init, str):
             l1 = l1_codes(points, self.lam, n_neighbors=self.n_neighbors, **options)
             self.init_codes_, self.neighbors_ = l1.codes, l1.neighbors
@@ -306,7 +306,7 @@ class SRSG(CodeClusterer):
             self.kkt_violation_ = self.dual_gap_ = None
 
     def _code_new(self, points: Points, new: Points, engine: Engine) -> sparse.csr_array:
-        options = self._blocks(points.x, engine)
+        options = self._blocks(points, engine)
         l1 = l1_codes(points, self.lam, queries=new, n_neighbors=self.n_neighbors, **options)
         return new_srsg_codes(
             points,
