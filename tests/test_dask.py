@@ -1,7 +1,10 @@
-"""A Dask cluster: the same bits as threads, whatever happens to its workers."""
+"""A Dask cluster: the same bits as threads, whatever the chunks."""
 
 from __future__ import annotations
 
+import resource
+import subprocess
+import sys
 import warnings
 
 import numpy as np
@@ -9,77 +12,196 @@ import pytest
 from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
 
-from srsg import SRSG, L1Graph
+from srsg import SRSG, L1Graph, OMPGraph
 
-distributed = pytest.importorskip("distributed", reason="needs srsg[dask]")
+pytest.importorskip("distributed", reason="needs srsg[dask]")
 da = pytest.importorskip("dask.array", reason="needs srsg[dask]")
 
-X = load_digits().data[:400]
+from clusters import assert_same, local_cluster  # noqa: E402
+
+X = load_digits().data[:200]
 
 
 @pytest.fixture(scope="module")
-def cluster():
-    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True}
-    with distributed.LocalCluster(**options, dashboard_address=None, memory_limit="1GB") as cluster:
-        yield cluster
-
-
-@pytest.fixture
-def client(cluster):
-    with distributed.Client(cluster) as client:
-        client.wait_for_workers(2)
+def client():
+    with local_cluster(2) as client:
         yield client
 
 
-def learnt(model):
-    """All that a fit learns, but for the points themselves."""
-    return {
-        name: value.toarray() if hasattr(value, "toarray") else value
-        for name, value in vars(model).items()
-        if name.endswith("_") and name != "fit_X_"
-    }
+@pytest.mark.parametrize("rows", [100, 70, 23])
+def test_the_same_bits_in_any_chunks(client, rows):
+    expected = SRSG(10, random_state=0).fit(X)
+    chunks = da.from_array(X, chunks=(rows, 30))
+    assert_same(SRSG(10, random_state=0, engine=client).fit(chunks), expected)
 
 
-def assert_same(model, expected):
-    expected = learnt(expected)
-    found = learnt(model)
-    assert found.keys() == expected.keys()
-    for name, value in found.items():
-        np.testing.assert_array_equal(value, expected[name], err_msg=name)
+def test_an_array_of_the_client_is_sent_to_the_workers(client):
+    integers = X.astype(np.int16)
+    assert_same(
+        L1Graph(10, random_state=0, engine="dask").fit(integers), L1Graph(10, random_state=0).fit(X)
+    )
 
 
-@pytest.mark.parametrize("estimator", [L1Graph, SRSG])
-@pytest.mark.parametrize("rows", [200, 150, 37])
-def test_the_same_bits_in_any_chunks(client, estimator, rows):
-    expected = estimator(10, random_state=0).fit(X)
-    model = estimator(10, random_state=0, engine=client).fit(da.from_array(X, chunks=(rows, 30)))
-    assert_same(model, expected)
+def test_chunks_on_the_workers_stay_there(client):
+    persisted = da.from_array(X, chunks=(50, -1)).persist()
+    model = L1Graph(10, random_state=0, engine=client.scheduler.address).fit(persisted)
+    assert_same(model, L1Graph(10, random_state=0).fit(X))
 
 
-@pytest.mark.parametrize("estimator", [L1Graph, SRSG])
-def test_an_array_of_the_client_is_sent_to_the_workers(client, estimator):
-    expected = estimator(10, random_state=0).fit(X.astype(np.float32))
-    model = estimator(10, random_state=0, engine="dask").fit(X.astype(np.float32))
-    assert_same(model, expected)
+def test_chunks_of_unknown_length_are_counted(client):
+    some = da.from_array(X, chunks=(50, -1))
+    some = some[da.from_array(np.arange(len(X)) % 3 > 0, chunks=50)]
+    assert np.isnan(some.shape[0])
+    model = L1Graph(10, random_state=0, engine=client).fit(some)
+    assert_same(model, L1Graph(10, random_state=0).fit(X[np.arange(len(X)) % 3 > 0]))
+    assert len(model.fit_X_) == len(model.labels_)
 
 
 @pytest.mark.parametrize("estimator", [L1Graph, SRSG])
 def test_new_points_are_coded_where_the_fitted_ones_are(client, estimator):
-    expected = estimator(10, random_state=0).fit(X[:300])
-    model = estimator(10, random_state=0, engine=client).fit(
-        da.from_array(X[:300], chunks=(90, -1))
-    )
-    new = X[300:]
+    fitted, new = X[:150], X[150:]
+    expected = estimator(10, random_state=0).fit(fitted)
+    model = estimator(10, random_state=0, engine=client).fit(da.from_array(fitted, chunks=(60, -1)))
     np.testing.assert_array_equal(model.transform(new).toarray(), expected.transform(new).toarray())
     np.testing.assert_array_equal(model.predict_confidence(new), expected.predict_confidence(new))
+    model.set_params(engine="threads")
+    with pytest.raises(TypeError, match='engine="dask"'):
+        model.predict(new)
 
 
 def test_who_is_let_in_is_found_in_all_shards(client):
-    settings = {"gamma": 0.02, "step": 0.3, "max_sweeps": 4, "tol": 0.0}
+    settings = {"gamma": 0.02, "step": 0.3, "max_sweeps": 2, "tol": 0.0, "random_state": 0}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        expected = SRSG(10, random_state=0, **settings).fit(X[:200])
-        chunks = da.from_array(X[:200], chunks=(70, -1))
-        model = SRSG(10, random_state=0, engine=client, **settings).fit(chunks)
+        expected = SRSG(10, **settings).fit(X)
+        model = SRSG(10, engine=client, **settings).fit(da.from_array(X, chunks=(70, -1)))
     assert expected.n_let_in_ > 0
     assert_same(model, expected)
+
+
+@pytest.mark.parametrize("name", ["COIL20", "UMIST"])
+def test_the_same_bits_on_the_papers_data(client, paper_data, name):
+    points, labels = paper_data(name, 4)
+    settings = {"n_clusters": len(np.unique(labels)), "random_state": 0}
+    expected = SRSG(**settings).fit(points)
+    for rows in (len(points) // 2, 100):
+        assert_same(
+            SRSG(**settings, engine=client).fit(da.from_array(points, chunks=(rows, -1))), expected
+        )
+
+
+def pairs(n_points, n_features, block_info=None):
+    """Points of which two are always alike, made where they are needed."""
+    first = 0 if block_info is None else block_info[None]["array-location"][0][0]
+    rng = np.random.default_rng(first)
+    one = rng.standard_normal((n_points // 2, n_features), dtype=np.float32)
+    other = one + 0.1 * rng.standard_normal(one.shape, dtype=np.float32)
+    return np.stack([one, other], axis=1).reshape(n_points, n_features)
+
+
+def test_points_that_no_worker_has_room_for():
+    """Four workers; the points are more than the limit of each, and never with the client."""
+    rows, width, limit = 50, 100_000, 400_000_000
+    big = da.map_blocks(
+        pairs,
+        rows,
+        width,
+        chunks=((rows,) * 22, (width,)),
+        dtype=np.float32,
+        meta=np.empty((0, 0), np.float32),
+    )
+    assert big.nbytes > limit
+    with local_cluster(4, memory_limit=limit) as client:
+        before = peak_memory()
+        model = L1Graph(2, random_state=0, n_neighbors=1, engine=client).fit_graph(big)
+        assert peak_memory() - before < big.nbytes / 4
+        assert max(client.run(peak_memory).values()) < limit
+    partner = np.arange(big.shape[0]) ^ 1
+    np.testing.assert_array_equal(model.neighbors_[:, 0], partner)
+    np.testing.assert_array_equal(model.codes_.indices, partner)
+    assert model.kkt_violation_.max() < 1e-9
+
+
+def peak_memory():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+# What is wrong with the points is said as for an array
+
+
+@pytest.mark.parametrize("wrong", [np.nan, np.inf])
+def test_values_that_are_not_finite(client, wrong):
+    bad = X.copy()
+    bad[130, 3] = wrong
+    with pytest.raises(ValueError, match="Input X contains") as expected:
+        L1Graph(5).fit(bad)
+    with pytest.raises(ValueError, match="Input X contains") as found:
+        L1Graph(5, engine=client).fit(da.from_array(bad, chunks=(60, -1)))
+    assert str(found.value) == str(expected.value)
+
+
+def test_rows_of_zeros_are_numbered_among_all(client):
+    bad = X.copy()
+    bad[[7, 130]] = 0
+    with pytest.raises(ValueError, match=r"2 row\(s\) of zeros.*rows 7, 130"):
+        L1Graph(5, engine=client).fit(da.from_array(bad, chunks=(60, -1)))
+
+
+@pytest.mark.parametrize(
+    ("points", "message"),
+    [
+        (da.zeros((1, 5), chunks=1), r"1 sample\(s\)"),
+        (da.zeros((9, 1), chunks=3), r"1 feature\(s\)"),
+        (da.zeros(9, chunks=3), "Expected 2D array, got 1D array"),
+        (da.zeros((9, 3), chunks=3).astype(complex), "dtype complex128"),
+    ],
+)
+def test_arrays_that_are_no_points(client, points, message):
+    with pytest.raises(ValueError, match=message):
+        L1Graph(2, engine=client).fit(points)
+
+
+def test_a_dask_array_needs_a_cluster(client):
+    with pytest.raises(TypeError, match='set engine="dask" or a Client, or pass'):
+        L1Graph(5).fit(da.from_array(X))
+    with pytest.raises(TypeError, match=r"OMPGraph works in one process: pass X.compute\(\)"):
+        OMPGraph(5).fit(da.from_array(X))
+    with pytest.raises(ValueError, match="checkpoint="):
+        L1Graph(5, engine=client, memory="folder").fit(da.from_array(X))
+
+
+def test_a_step_that_takes_all_points_in_one_process_says_so(client):
+    with pytest.raises(TypeError, match="in one process"):
+        SRSG(5, step="theorem", engine=client).fit(da.from_array(X[:50], chunks=(30, -1)))
+
+
+# Without a cluster
+
+
+def test_no_scheduler_and_no_client():
+    with pytest.raises(ConnectionError, match="No Dask scheduler answers at tcp"):
+        L1Graph(5, engine="tcp://127.0.0.1:1").fit(X)
+    with pytest.raises(ValueError, match="engine='cloud' is none of"):
+        L1Graph(5, engine="cloud").fit(X)
+
+
+WITHOUT = """
+import sys
+from sklearn.datasets import load_digits
+import srsg
+from srsg import L1Graph
+L1Graph(3).fit(load_digits().data[:60])
+assert not {"dask", "distributed"} & sys.modules.keys()
+sys.modules["distributed"] = None  # as if it were not installed
+try:
+    L1Graph(3, engine="dask").fit(load_digits().data[:60])
+except ModuleNotFoundError as error:
+    print(error)
+"""
+
+
+def test_nothing_of_dask_is_imported_and_its_absence_is_one_line():
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "A Dask cluster takes dask and distributed: pip install 'srsg[dask]'.\n"

@@ -110,7 +110,7 @@ class PartSweeps:
         known, self.reached = self.reached, {}
         if known:  # who needed a look at all points will need it again
             self._look(before, {row: floor for row, (floor, _, _) in known.items()})
-        if len(self.more) > self.points.n // 8:
+        if self.held is None or len(self.more) > self.points.n // 8:
             self._hold()
         todo = np.ones(len(self.neighbors), bool)
         left = len(todo)
