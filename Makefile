@@ -14,9 +14,10 @@ test: $(READY)
 	$(RUN) -m pytest
 
 bench: $(READY)
-	$(RUN) benchmarks/core.py
-	$(RUN) benchmarks/methods.py
-	$(RUN) benchmarks/smce.py
+	$(RUN) -m pip install --quiet --disable-pip-version-check --editable ".[bench]"
+	$(RUN) -m benchmarks
+	$(RUN) -m benchmarks.methods
+	$(RUN) -m benchmarks.smce
 
 clean:
 	rm -rf $(VENV) demo

@@ -1,6 +1,6 @@
 """Each method against the obvious way to do it with scikit-learn, side by side.
 
-    python benchmarks/methods.py [--points 300] [--runs 3]
+    python -m benchmarks.methods [--points 300] [--runs 3]
 
 On scikit-learn's digits, all cores for both. The peers solve the same problems one point after
 the other, to a tolerance that is generous to them; ours are exact. SMCE has its own benchmark.
@@ -19,8 +19,8 @@ from sklearn.cluster import SpectralClustering
 from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import ElasticNet, Lasso, orthogonal_mp
-from timing import medians
 
+from benchmarks.timing import medians
 from srsg import (
     ElasticNetGraph,
     L1Graph,

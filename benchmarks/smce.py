@@ -1,6 +1,6 @@
 """Time of SMCE's codes against the plain way: ADMM in NumPy, point by point.
 
-    python benchmarks/smce.py [--points 500] [--runs 3]
+    python -m benchmarks.smce [--points 500] [--runs 3]
 
 On scikit-learn's digits, one thread each. ADMM is the method of SMCE's authors, with the
 iterations that bring its worst objective as close to the least as ``--accuracy`` says; ours is
@@ -16,8 +16,8 @@ import numpy as np
 from sklearn.datasets import load_digits
 from sklearn.neighbors import NearestNeighbors
 from threadpoolctl import threadpool_limits
-from timing import medians
 
+from benchmarks.timing import medians
 from srsg.engine import ThreadEngine
 from srsg.solvers import smce_codes
 
