@@ -65,7 +65,7 @@ def read_options(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="small data, one round")
     parser.add_argument("--no-peers", dest="peers", action="store_false", help="ours alone")
     parser.add_argument("--runs", type=int, default=3, help="rounds")
-    parser.add_argument("--budget", type=float, default=4.0, help="seconds of a slow peer a round")
+    parser.add_argument("--budget", type=float, default=2.5, help="seconds of a slow peer a round")
     parser.add_argument("--out", type=Path, default=RESULTS, help="folder of results")
     options = parser.parse_args(arguments)
     if options.quick:
@@ -122,7 +122,7 @@ def write(results: dict[str, Any], folder: Path) -> None:
         path.write_text(json.dumps(results, indent=1) + "\n")
     with written_whole(folder / "README.md") as path:
         path.write_text(markdown(results))
-    draw(results, folder / "benchmarks.png")
+    draw(results, folder)
 
 
 if __name__ == "__main__":

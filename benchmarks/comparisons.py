@@ -52,6 +52,7 @@ class Ratio:
     at_least: Mapping[str, float] = field(default_factory=dict)
 
 
+SYMMETRIC = "product: float64, numpy's X @ X.T"
 CODES, FIT, PRODUCT = "codes: srsg", "clusters: SRSG.fit", "product: float64"
 LARGE_FIT_RATIO = 15
 LARGE_MEMORY_GB = 4
@@ -84,7 +85,9 @@ RATIOS = (
         at_least={"COIL-100": 1.7},
     ),
     Ratio("codes and neighbours over one float32 product", CODES, "product: float32"),
-    Ratio("numpy's X @ X.T over a general product", "product: float64, numpy's X @ X.T", PRODUCT),
+    Ratio("numpy's X @ X.T over a general product", SYMMETRIC, PRODUCT),
+    Ratio("codes and neighbours over numpy's X @ X.T", CODES, SYMMETRIC),
+    Ratio("SRSG.fit over numpy's X @ X.T", FIT, SYMMETRIC),
 )
 BEST_PEER_AT_LEAST = {"COIL-20": 40, "COIL-100": 20, "MNIST-10k": 20}
 PEERS_AT_LEAST = {
@@ -124,7 +127,7 @@ def of_case(name: str, case: Mapping[str, Any]) -> Iterator[Row]:
                 f"{run['solver']} over ours ({run['objective']})",
                 _of(run, runs[ours]),
                 at_least=PEERS_AT_LEAST.get(run["solver"], {}).get(name),
-                note=_note(run, case["n_points"]),
+                note=_note(run),
             )
     exact = [
         run
@@ -138,7 +141,7 @@ def of_case(name: str, case: Mapping[str, Any]) -> Iterator[Row]:
             "the fastest exact peer over ours (codes)",
             _of(best, runs[CODES]),
             at_least=BEST_PEER_AT_LEAST.get(name),
-            note=f"{best['solver']}, {_note(best, case['n_points'])}",
+            note=f"{best['solver']}, {_note(best)}",
         )
 
 
@@ -146,10 +149,10 @@ def _of(above: Mapping[str, Any], below: Mapping[str, Any]) -> Spread:
     return Spread.of_ratios(above["seconds"], below["seconds"])
 
 
-def _note(run: Mapping[str, Any], n_points: int) -> str:
+def _note(run: Mapping[str, Any]) -> str:
     parts = []
-    if run["points"] < n_points * len(run["seconds"]) and run["points"] != n_points:
-        parts.append(f"scaled from {run['points']} points")
+    if run["scaled_from"]:
+        parts.append(f"scaled from {run['scaled_from']} points")
     if "violation" in run:
         parts.append(f"violation {run['violation']:.0e}")
     if "difference" in run:

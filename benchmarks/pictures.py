@@ -1,4 +1,4 @@
-"""Ratios to the matrix product, lead over the others, and growth, in one picture."""
+"""Pictures of the results: ratios and stages, growth."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import matplotlib
+import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from benchmarks import growth
 from benchmarks.comparisons import CODES, FIT, PRODUCT, all_rows, profile
@@ -15,96 +17,96 @@ from benchmarks.report import stage_profiles
 from srsg.files import written_whole
 
 BLUE, ORANGE, GREY = "#0072b2", "#d55e00", "0.6"
+DATA_COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00")
 STAGE_COLORS = ("#999999", "#0072b2", "#56b4e9", "#009e73", "#e69f00", "#d55e00", "#cccccc")
 
 
-def draw(results: Mapping[str, Any], path: Path) -> None:
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
+def draw(results: Mapping[str, Any], folder: Path) -> None:
+    """``ratios.png`` and ``growth.png`` of whatever was measured."""
+    if results["cases"]:
+        figure, panels = plt.subplot_mosaic(
+            "AB\nCB", figsize=(12, 8), width_ratios=(1, 1.1), layout="constrained"
+        )
+        _products(panels["A"], results)
+        _peers(panels["B"], results)
+        _stages(panels["C"], results)
+        _save(figure, folder / "ratios.png")
+    if "growth" in results:
+        figure, axes = plt.subplots(1, 2, figsize=(11, 4), layout="constrained")
+        for panel, axis, power in zip(axes, ("n", "d"), (2, 1), strict=True):
+            _growth(panel, results["growth"][f"with_{axis}"], axis, power)
+        _save(figure, folder / "growth.png")
 
-    figure, panels = plt.subplots(2, 2, figsize=(12, 8.5), layout="constrained")
-    _products(panels[0, 0], results)
-    _peers(panels[0, 1], results)
-    _stages(panels[1, 0], results)
-    _growth(panels[1, 1], results)
+
+def _save(figure: Figure, path: Path) -> None:
     with written_whole(path) as temporary:
         figure.savefig(temporary, dpi=110, format="png")
     plt.close(figure)
 
 
-def _products(axes: Any, results: Mapping[str, Any]) -> None:
-    """Bars of codes and fits, in float64 products."""
+def _products(axes: Axes, results: Mapping[str, Any]) -> None:
+    """Codes and fits in float64 products; dotted what was wanted."""
     wanted = {(row.data, row.what.split(" over ")[0]): row.at_most for row in all_rows(results)}
-    cases = {n: c["runs"] for n, c in results.get("cases", {}).items() if PRODUCT in c["runs"]}
+    cases = {name: case["runs"] for name, case in results["cases"].items()}
     bars = ((CODES, "codes and neighbours", BLUE), (FIT, "SRSG.fit", ORANGE))
     for shift, (key, title, color) in enumerate(bars):
         for place, (name, runs) in enumerate(cases.items()):
-            ratios = np.array(runs[key]["seconds"]) / np.array(runs[PRODUCT]["seconds"])
-            x = place + 0.4 * shift
-            label = title if place == 0 else None
-            axes.bar(x, np.median(ratios), 0.36, color=color, label=label)
-            axes.plot([x, x], [ratios.min(), ratios.max()], color="0.2", lw=1.5)
+            ratios = np.divide(runs[key]["seconds"], runs[PRODUCT]["seconds"])
+            y = place + 0.4 * shift
+            axes.barh(y, np.median(ratios), 0.36, color=color, label=None if place else title)
+            axes.plot([ratios.min(), ratios.max()], [y, y], color="0.2", lw=1.5)
             if bound := wanted.get((name, title)):
-                axes.plot([x - 0.2, x + 0.2], [bound, bound], color="black", ls=":", lw=2)
-    axes.set_xticks(np.arange(len(cases)) + 0.2, cases)
-    axes.set(title="Time in float64 products X @ X.T (dotted: wanted)", ylabel="products")
-    if cases:
-        axes.legend(frameon=False)
-
-
-def _peers(axes: Any, results: Mapping[str, Any]) -> None:
-    """How many times longer the others take."""
-    rows = [
-        row for row in all_rows(results) if " over ours" in row.what and "fastest" not in row.what
-    ]
-    solvers = list(dict.fromkeys(row.what.split(" over ours")[0] for row in rows))
-    names = list(dict.fromkeys(row.data for row in rows))
-    marks = dict(zip(names, "os^Dv", strict=False))
-    for name in names:
-        of_name = [row for row in rows if row.data == name]
-        y = [solvers.index(row.what.split(" over ours")[0]) for row in of_name]
-        x = [row.figure.median for row in of_name]
-        axes.plot(x, y, marks[name], label=name, ms=7)
-    axes.axvline(1, color=GREY, lw=1)
-    axes.set_yticks(range(len(solvers)), solvers)
+                axes.plot([bound, bound], [y - 0.2, y + 0.2], color="black", ls=":", lw=2)
+    axes.set_yticks(np.arange(len(cases)) + 0.2, list(cases))
     axes.invert_yaxis()
-    axes.set(xscale="log", title="How many times longer others take", xlabel="times ours")
+    axes.set(title="Time in float64 products X @ X.T (dotted: wanted)")
+    axes.legend(frameon=False)
+
+
+def _peers(axes: Axes, results: Mapping[str, Any]) -> None:
+    """How many times longer the others take."""
+    ending = " over ours"
+    rows = [row for row in all_rows(results) if ending in row.what and "fastest" not in row.what]
+    solvers = list(dict.fromkeys(row.what.split(ending)[0] for row in rows))
+    names = list(dict.fromkeys(row.data for row in rows))
+    for name, color in zip(names, DATA_COLORS, strict=False):
+        mine = [row for row in rows if row.data == name]
+        y = [solvers.index(row.what.split(ending)[0]) for row in mine]
+        axes.plot([row.figure.median for row in mine], y, "o", color=color, label=name, ms=7)
+    axes.axvline(1, color=GREY, lw=1)
+    axes.set_yticks(range(len(solvers)), [solver.replace(", ", ",\n") for solver in solvers])
+    axes.invert_yaxis()
+    axes.set(xscale="log", title="How many times as long as ours others take")
     axes.grid(axis="x", color="0.9")
     if names:
-        axes.legend(frameon=False)
+        axes.legend(frameon=False, loc="lower left")
 
 
-def _stages(axes: Any, results: Mapping[str, Any]) -> None:
+def _stages(axes: Axes, results: Mapping[str, Any]) -> None:
     profiles = {name: profile(stages) for name, stages in stage_profiles(results).items()}
     left = np.zeros(len(profiles))
-    stages = next(iter(profiles.values()), {})
-    for stage, color in zip(stages, STAGE_COLORS, strict=False):
-        shares = np.array([shown[stage] for shown in profiles.values()])
+    for stage, color in zip(next(iter(profiles.values())), STAGE_COLORS, strict=True):
+        shares = np.array([shares[stage] for shares in profiles.values()])
         axes.barh(range(len(profiles)), shares, left=left, color=color, label=stage)
         left += shares
-    axes.set_yticks(range(len(profiles)), profiles)
+    axes.set_yticks(range(len(profiles)), list(profiles))
     axes.invert_yaxis()
     axes.set(xlim=(0, 1), title="Where the time of SRSG.fit goes", xlabel="share")
-    if profiles:
-        axes.legend(frameon=False, ncols=4, loc="upper center", bbox_to_anchor=(0.5, -0.12))
+    axes.legend(frameon=False, ncols=4, loc="upper center", bbox_to_anchor=(0.5, -0.18))
 
 
-def _growth(axes: Any, results: Mapping[str, Any]) -> None:
-    """Seconds against n and d, both logarithmic."""
-    found = results.get("growth", {"with_n": [], "with_d": []})
-    for axis, color, mark in (("n", BLUE, "o"), ("d", ORANGE, "s")):
-        rows = found[f"with_{axis}"]
-        if len(rows) > 1:
-            x = [row[axis] for row in rows]
-            times = np.array([np.median(row["seconds"]) for row in rows])
-            label = f"with {axis}: slope {growth.slope(rows, axis):.2f}"
-            axes.plot(x, times, mark + "-", color=color, label=label)
-            power = 2 if axis == "n" else 1
-            limit = times[-1] * (np.array(x) / x[-1]) ** power
-            axes.plot(x, limit, color=GREY, ls="--", lw=1)
-    axes.set(
-        xscale="log", yscale="log", title="Growth of the time of the codes (dashed: slope 2, 1)"
-    )
-    axes.set(xlabel="points n at d = 100, or features d at n = 8,000", ylabel="s")
-    if found["with_n"]:
-        axes.legend(frameon=False)
+def _growth(axes: Axes, rows: list[dict[str, Any]], axis: str, power: int) -> None:
+    """Times on logarithmic axes, beside those of a matrix product's slope."""
+    sizes = np.array([row[axis] for row in rows])
+    times = np.array([np.median(row["seconds"]) for row in rows])
+    label = f"codes: slope {growth.slope(rows, axis):.2f}"
+    axes.plot(sizes, times, "o-", color=BLUE, label=label)
+    limit = times[-1] * (sizes / sizes[-1]) ** power
+    axes.plot(sizes, limit, color=GREY, ls="--", lw=1, label=f"slope {power}")
+    axes.set(xscale="log", yscale="log", ylabel="s")
+    axes.set_xticks(sizes, [f"{size:,}" for size in sizes], minor=False)
+    axes.minorticks_off()
+    other = "d" if axis == "n" else "n"
+    name = "points n" if axis == "n" else "features d"
+    axes.set(xlabel=f"{name}, at {other} = {rows[0][other]:,}")
+    axes.legend(frameon=False)

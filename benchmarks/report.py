@@ -37,7 +37,7 @@ def _lines(results: Mapping[str, Any]) -> Iterator[str]:
             met = "yes" if row.met else _why(row, stages)
             yield f"| {row.data} | {_named(row)} | {row.figure} | {row.wanted} | {met} |"
         yield ""
-    yield "![Ratios and growth](benchmarks.png)"
+    yield "![Ratios](ratios.png)"
     yield ""
     if stages:
         yield from _profile_table(stages)
@@ -102,6 +102,8 @@ def _growth(found: Mapping[str, Any]) -> Iterator[str]:
     yield "## Growth"
     yield ""
     yield " ".join(growth.__doc__.split("\n\n")[1].split())
+    yield ""
+    yield "![Growth](growth.png)"
     yield ""
     for axis in ("n", "d"):
         yield f"| {axis} | ns for a pair of points | non-zeros of a code |"

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import cycle
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -19,40 +19,49 @@ from benchmarks.solvers import Solver
 
 @dataclass
 class Runs:
-    """A solver at work on a case: its times, each for all points, and its last result."""
+    """A solver at work on a case: its times, each for all points, and what it found."""
 
     solver: Solver
     state: Any
-    order: Iterator[int]
     n_points: int
+    order: Iterator[int]
     seconds: list[float] = field(default_factory=list)
-    points: int = 0
-    solved: Solved | None = None
+    rows: list[int] = field(default_factory=list)
+    codes: list[sparse.csr_array] = field(default_factory=list)
+    result: Any = None
 
     @classmethod
-    def start(cls, solver: Solver, problem: Any, n_points: int) -> Runs:
+    def start(cls, solver: Solver, problem: Any, n_points: int) -> Self:
         order = np.random.default_rng(0).permutation(n_points).tolist()
-        return cls(solver, solver.setup(problem), cycle(order), n_points)
+        return cls(solver, solver.setup(problem), n_points, cycle(order))
 
     def once(self, budget: float) -> None:
         """One run; a solver of single points gets as many of them as fit into the budget."""
-        self.solved = None  # results are large
-        start = time.perf_counter()
-        if self.solver.solve is not None:
-            self.solved = Solved(list(range(self.n_points)), self.solver.solve(self.state))
-            elapsed, self.points = time.perf_counter() - start, self.n_points
-            self.seconds.append(elapsed)
+        if self.solver.solve is None:
+            self._some_points(self.solver.solve_one, budget)
             return
-        rows: list[int] = []
-        codes: list[Any] = []
+        self.result = None  # that of the round before may be large
+        start = time.perf_counter()
+        self.result = self.solver.solve(self.state)
+        self.seconds.append(time.perf_counter() - start)
+
+    def _some_points(self, solve_one: Callable[[Any, int], Any], budget: float) -> None:
+        found = []
+        start = time.perf_counter()
         elapsed = 0.0
-        while not rows or (elapsed < budget and len(rows) < self.n_points):
-            rows.append(next(self.order))
-            codes.append(sparse.csr_array(self.solver.solve_one(self.state, rows[-1])[None]))
+        while not found or (elapsed < budget and len(found) < self.n_points):
+            row = next(self.order)
+            found.append((row, solve_one(self.state, row)))
             elapsed = time.perf_counter() - start
-        self.points += len(rows)
-        self.seconds.append(elapsed * self.n_points / len(rows))
-        self.solved = Solved(rows, sparse.vstack(codes, format="csr"))
+        self.seconds.append(elapsed * self.n_points / len(found))
+        self.rows += [row for row, _ in found]
+        self.codes += [sparse.csr_array(code[None]) for _, code in found]
+
+    @property
+    def solved(self) -> Solved:
+        if self.codes:
+            return Solved(self.rows, sparse.vstack(self.codes, format="csr"))
+        return Solved(list(range(self.n_points)), self.result)
 
     def summary(self, figures: dict[str, Any]) -> dict[str, Any]:
         return {
@@ -60,7 +69,7 @@ class Runs:
             "solver": self.solver.name,
             "peer": self.solver.peer,
             "seconds": self.seconds,
-            "points": self.points,
+            "scaled_from": len(self.rows) or None,
             **figures,
         }
 
