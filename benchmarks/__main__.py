@@ -50,6 +50,9 @@ def main(arguments: list[str] | None = None) -> None:
         except FileNotFoundError:
             print(f"{name}: not in the folder of data (--data or SRSG_DATA), skipped", flush=True)
             continue
+        except ModuleNotFoundError as error:
+            print(f"{name}: {error}; skipped", flush=True)
+            continue
         print(f"{name}: measured in {time.perf_counter() - start:.0f} s", flush=True)
         write(results, options.out)
     for row in all_rows(results):
@@ -60,7 +63,9 @@ def main(arguments: list[str] | None = None) -> None:
 def read_options(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser("python -m benchmarks", description=__doc__.splitlines()[0])
     folder = os.environ.get("SRSG_DATA")
-    parser.add_argument("--data", type=Path, default=folder, help="folder of the paper's data")
+    parser.add_argument(
+        "--data", type=Path, default=folder and Path(folder), help="folder of the paper's data"
+    )
     parser.add_argument("--only", nargs="+", default=[], metavar="NAME", help="parts to measure")
     parser.add_argument("--quick", action="store_true", help="small data, one round")
     parser.add_argument("--no-peers", dest="peers", action="store_false", help="ours alone")

@@ -127,7 +127,7 @@ def of_case(name: str, case: Mapping[str, Any]) -> Iterator[Row]:
                 f"{run['solver']} over ours ({run['objective']})",
                 _of(run, runs[ours]),
                 at_least=PEERS_AT_LEAST.get(run["solver"], {}).get(name),
-                note=_note(run),
+                note=_note(run, runs[ours]),
             )
     exact = [
         run
@@ -141,7 +141,7 @@ def of_case(name: str, case: Mapping[str, Any]) -> Iterator[Row]:
             "the fastest exact peer over ours (codes)",
             _of(best, runs[CODES]),
             at_least=BEST_PEER_AT_LEAST.get(name),
-            note=f"{best['solver']}, {_note(best)}",
+            note=f"{best['solver']}, {_note(best, runs[CODES])}",
         )
 
 
@@ -149,7 +149,7 @@ def _of(above: Mapping[str, Any], below: Mapping[str, Any]) -> Spread:
     return Spread.of_ratios(above["seconds"], below["seconds"])
 
 
-def _note(run: Mapping[str, Any]) -> str:
+def _note(run: Mapping[str, Any], ours: Mapping[str, Any]) -> str:
     parts = []
     if run["scaled_from"]:
         parts.append(f"scaled from {run['scaled_from']} points")
@@ -158,7 +158,8 @@ def _note(run: Mapping[str, Any]) -> str:
     if "difference" in run:
         parts.append(f"codes differ by {run['difference']:.0e}")
     if "normalized_cut" in run:
-        parts.append(f"normalised cut {run['normalized_cut']:.4f}")
+        cuts = f"{run['normalized_cut']:.4f}, ours {ours['normalized_cut']:.4f}"
+        parts.append(f"normalised cut {cuts}")
     return ", ".join(parts)
 
 

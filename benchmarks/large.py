@@ -15,22 +15,27 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from benchmarks.timing import seconds
-from srsg.datasets import load_dataset
+from srsg.datasets import dataset_path, load_dataset
 
 BLOCK = 2048
 
 
 def measure(folder: Path | None) -> dict[str, Any]:
     """What the process found."""
-    load = ["--data", str(folder)] if folder else []
-    command = [sys.executable, "-m", "benchmarks.large", *load]
-    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+    dataset_path("MNIST", folder=folder)  # or an error before anything starts
+    if find_spec("psutil") is None:
+        raise ModuleNotFoundError("needs psutil, which is not installed")
+    given = ["--data", str(folder.resolve())] if folder else []
+    command = [sys.executable, "-m", "benchmarks.large", *given]
+    root = Path(__file__).parent.parent
+    done = subprocess.run(command, cwd=root, check=True, stdout=subprocess.PIPE, text=True)
     return json.loads(done.stdout)
 
 

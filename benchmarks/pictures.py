@@ -46,7 +46,7 @@ def _save(figure: Figure, path: Path) -> None:
 
 def _products(axes: Axes, results: Mapping[str, Any]) -> None:
     """Codes and fits in float64 products; dotted what was wanted."""
-    wanted = {(row.data, row.what.split(" over ")[0]): row.at_most for row in all_rows(results)}
+    wanted = {(row.data, row.what): row.at_most for row in all_rows(results)}
     cases = {name: case["runs"] for name, case in results["cases"].items()}
     bars = ((CODES, "codes and neighbours", BLUE), (FIT, "SRSG.fit", ORANGE))
     for shift, (key, title, color) in enumerate(bars):
@@ -55,7 +55,7 @@ def _products(axes: Axes, results: Mapping[str, Any]) -> None:
             y = place + 0.4 * shift
             axes.barh(y, np.median(ratios), 0.36, color=color, label=None if place else title)
             axes.plot([ratios.min(), ratios.max()], [y, y], color="0.2", lw=1.5)
-            if bound := wanted.get((name, title)):
+            if bound := wanted.get((name, f"{title} over one float64 product")):
                 axes.plot([bound, bound], [y - 0.2, y + 0.2], color="black", ls=":", lw=2)
     axes.set_yticks(np.arange(len(cases)) + 0.2, list(cases))
     axes.invert_yaxis()
@@ -79,7 +79,7 @@ def _peers(axes: Axes, results: Mapping[str, Any]) -> None:
     axes.set(xscale="log", title="How many times as long as ours others take")
     axes.grid(axis="x", color="0.9")
     if names:
-        axes.legend(frameon=False, loc="lower left")
+        axes.legend()
 
 
 def _stages(axes: Axes, results: Mapping[str, Any]) -> None:

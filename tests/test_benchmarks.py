@@ -44,7 +44,7 @@ def test_quick_run_leaves_results(benchmarks, tmp_path, capsys):
 
 def test_peers_solve_the_same_problems(benchmarks):
     """Those that are installed, on a few points."""
-    case = benchmarks.all_datasets()["digits"].load(None).small(120)
+    case = benchmarks.all_datasets()["digits"].load(None).small(400)
     names = {"codes", "one sweep", "labels"}
     solvers = [s for s in benchmarks.all_solvers() if s.objective in names]
     there = [solver for solver in solvers if benchmarks.is_there(solver)]

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial, wraps
+from importlib import import_module
 from typing import Any
 from unittest.mock import patch
 
@@ -17,6 +18,8 @@ STAGES = {
     "srsg.estimators.base.unit_points": "scaling",
     "srsg.estimators.srsg.l1_codes": "codes",
     "srsg.estimators.srsg.srsg_codes": "sweeps",
+    "srsg.estimators.base.symmetrized": "affinity",
+    "srsg.estimators.srsg.symmetrized": "affinity",
     "srsg.estimators.srsg.agreement": "affinity",
     "srsg.labels.embedded_graph": "eigenvectors",
     "srsg.labels.label_embedding": "K-means",
@@ -37,8 +40,6 @@ def profiled() -> Iterator[dict[str, float]]:
 
 
 def _named(target: str) -> Callable[..., Any]:
-    from importlib import import_module
-
     module, _, name = target.rpartition(".")
     return getattr(import_module(module), name)
 
