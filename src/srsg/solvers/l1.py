@@ -298,13 +298,15 @@ class _Scan:
         return neighbors, found, outside
 
     def end(self, begun: _Coded, seen: Sequence[_Seen]) -> _Scanned:
-        sets = begun.sets
-        most = _most_taken(sets)
+        most = _most_taken(begun.sets)
         worst = best_of([each.violators for each in seen], int(most.max()))
+        sets = begun.sets.with_room(0)
+        # What the code does not use would only make the next problem larger. It may come back:
+        # the objective falls from scan to scan, so that this ends.
+        keep_supports(sets.codes, sets.penalty.pull)
         grown = sets.with_members(worst.index, np.minimum(worst.size, most))
         ended = worst.size == 0
         done, half_lam = sets[ended], sets.penalty.half_lam[ended]
-        keep_supports(done.codes, done.penalty.pull)
         outside = np.max([each.outside for each in seen], axis=0)[ended]
         certificate = Certificate(np.empty(len(done)), np.empty(len(done)))
         certify(Inside(*(part[ended] for part in begun.inside)), half_lam, outside, certificate)
