@@ -172,6 +172,7 @@ def of_growth(found: Mapping[str, Any]) -> Iterator[Row]:
             f"codes, time of a pair of points at n = {last:,} over that at {first:,}",
             Spread.of_ratios(by_size[last], by_size[first]),
             at_most=FLAT_WITHIN,
+            note="1 is flat, less is better than that",
         )
     for axis, title in (("n", "points"), ("d", "features")):
         rows = found[f"with_{axis}"]
