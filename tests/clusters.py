@@ -14,7 +14,7 @@ from distributed import Client, LocalCluster
 
 from srsg.progress import Progress
 
-NO_FRILLS = {"threads_per_worker": 1, "processes": True, "dashboard_address": None}
+NO_FRILLS = {"threads_per_worker": 1, "processes": True, "dashboard_address": "127.0.0.1:0"}
 
 
 @contextmanager
