@@ -9,6 +9,7 @@ import sys
 import time
 from contextlib import contextmanager
 
+import dask
 import numpy as np
 from distributed import Client, LocalCluster
 
@@ -19,8 +20,10 @@ NO_FRILLS = {"threads_per_worker": 1, "processes": True, "dashboard_address": "1
 
 @contextmanager
 def local_cluster(n_workers, memory_limit="1GB"):
+    """Worker processes, which end when they are beyond their limit and spill nothing before."""
+    kept = {f"distributed.worker.memory.{what}": False for what in ("target", "spill", "pause")}
     options = {**NO_FRILLS, "n_workers": n_workers, "memory_limit": memory_limit}
-    with LocalCluster(**options) as cluster, Client(cluster) as client:
+    with dask.config.set(kept), LocalCluster(**options) as cluster, Client(cluster) as client:
         yield client
 
 

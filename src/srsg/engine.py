@@ -127,8 +127,11 @@ class Engine(Protocol):
     ) -> dict[int, Result]:
         """``task(held[place], block)`` for every place and block, where the workers hold it."""
 
-    def rows_a_block(self, points: Points, n_rows: int, block_size: int) -> int:
-        """How many of ``n_rows`` rows a block should have that goes round the points."""
+    def rows_a_block(
+        self, points: Points, n_rows: int, block_size: int, rows_each: float = 1.0
+    ) -> int:
+        """How many of ``n_rows`` rows a block should have that goes round the points, if it needs
+        so many points for each to begin."""
 
     def points(self, x: Any) -> Points:
         """Unit-norm points, where the workers have them."""
@@ -238,7 +241,9 @@ class ThreadEngine:
         found = self.map(_apply_pair, task, pairs, label=label)
         return dict(zip(blocks, found, strict=True))
 
-    def rows_a_block(self, points: Points, n_rows: int, block_size: int) -> int:
+    def rows_a_block(
+        self, points: Points, n_rows: int, block_size: int, rows_each: float = 1.0
+    ) -> int:
         return max(1, min(block_size, -(-n_rows // self.n_workers)))  # few rows too keep all busy
 
     def points(self, x: Any) -> Points:

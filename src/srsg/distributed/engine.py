@@ -17,7 +17,7 @@ import numpy as np
 from srsg.checkpoint import NO_CHECKPOINT, Checkpoint, combined, mixed
 from srsg.distributed.chunks import ArrayChunk
 from srsg.distributed.shards import Placement, Recipe, Shard, ShardedPoints, check_reports
-from srsg.distributed.work import Lost, Work, living_workers
+from srsg.distributed.work import Lost, Work, living_workers, memory_limit, pieces_under_way
 from srsg.engine import Beginning, Block, Result, Round, serial_linear_algebra
 from srsg.points import Points, Rows
 from srsg.progress import SILENT, Progress
@@ -27,8 +27,9 @@ PRODUCT_A_TASK = 1e10
 """Multiplications and additions of a look at a shard: a fraction of a second."""
 
 BYTES_A_BLOCK = 2**26
-"""Most bytes of the rows that a block begins with, if every point has a working set of:"""
-ROWS_A_POINT = 16
+"""Most bytes of the rows that a block begins with, and for all blocks under way at most:"""
+SHARE_UNDER_WAY = 1 / 12
+"""of the memory of a worker, for every worker looks at every block."""
 
 BYTES_A_SHARD = 2**27
 """Most bytes of a shard of an array that the client sends."""
@@ -176,11 +177,15 @@ class DaskEngine:
 
         return lost
 
-    def rows_a_block(self, points: Points, n_rows: int, block_size: int) -> int:
+    def rows_a_block(
+        self, points: Points, n_rows: int, block_size: int, rows_each: float = 1.0
+    ) -> int:
         assert isinstance(points, ShardedPoints)
         shard = int(np.diff(points.starts).max())
         by_work = PRODUCT_A_TASK / (2 * shard * points.n_features)
-        by_memory = BYTES_A_BLOCK / (8 * points.n_features * (ROWS_A_POINT + 1))
+        under_way = pieces_under_way(living_workers(self.client))
+        most = min(BYTES_A_BLOCK, SHARE_UNDER_WAY * memory_limit(self.client) / under_way)
+        by_memory = most / (8 * points.n_features * rows_each)
         fair_share = max(block_size // 4, -(-n_rows // (2 * self.n_workers)))
         return max(1, int(min(fair_share, max(block_size, by_work), by_memory)))
 

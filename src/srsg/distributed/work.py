@@ -68,7 +68,7 @@ class Work:
         try:
             with progress.stage(self.label, len(pieces)) as stage:
                 while len(found) < len(pieces):
-                    while waiting and len(self.under_way) <= 2 * sum(workers.values()):
+                    while waiting and len(self.under_way) < pieces_under_way(workers):
                         self._begin(waiting.pop(), pieces)
                     place, future = self._next_event()
                     again: list[int] = []
@@ -154,6 +154,17 @@ def living_workers(client: Any) -> dict[str, int]:
             raise ClusterError(f"The Dask cluster at {client.scheduler.address} has no workers.")
         time.sleep(0.1)
     raise scheduler_lost(client, "a look at the workers")
+
+
+def pieces_under_way(workers: dict[str, int]) -> int:
+    """How many pieces are under way at a time: all workers have work, and some to follow."""
+    return sum(workers.values()) + 2
+
+
+def memory_limit(client: Any) -> float:
+    """Memory of the smallest worker, in bytes; without a bound where none is set."""
+    workers = client.scheduler_info()["workers"].values()
+    return min((worker["memory_limit"] or float("inf") for worker in workers), default=float("inf"))
 
 
 def scheduler_lost(client: Any, label: str) -> ClusterError:

@@ -155,7 +155,8 @@ def solve_exactly(
         blocks = [_Scanned.from_arrays(arrays) for arrays in keep.load(scan)]
         rest = active.without([block.rows for block in blocks])
         task = _Scan(tol / 2, 0 if n_scans else n_neighbors, block_size)
-        rows_a_block = engine.rows_a_block(queries.points, len(rest), block_size)
+        rows_each = 1 + float(np.mean(rest.codes.size)) if len(rest) else 1.0
+        rows_a_block = engine.rows_a_block(queries.points, len(rest), block_size, rows_each)
         blocks += engine.go_round(
             task,
             queries.points,
