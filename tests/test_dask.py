@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-import resource
 import subprocess
 import sys
 import warnings
+from collections import Counter
 
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
 
+from cli_runs import run
 from srsg import SRSG, L1Graph, OMPGraph
+from srsg.progress import told_to
 
 pytest.importorskip("distributed", reason="needs srsg[dask]")
 da = pytest.importorskip("dask.array", reason="needs srsg[dask]")
 
-from clusters import assert_same, local_cluster  # noqa: E402
+from clusters import Disturbed, assert_same, local_cluster  # noqa: E402
+from srsg.distributed.files import read_array  # noqa: E402
 
 X = load_digits().data[:200]
 
@@ -90,39 +93,79 @@ def test_the_same_bits_on_the_papers_data(client, paper_data, name):
         )
 
 
-def pairs(n_points, n_features, block_info=None):
-    """Points of which two are always alike, made where they are needed."""
-    first = 0 if block_info is None else block_info[None]["array-location"][0][0]
-    rng = np.random.default_rng(first)
-    one = rng.standard_normal((n_points // 2, n_features), dtype=np.float32)
-    other = one + 0.1 * rng.standard_normal(one.shape, dtype=np.float32)
-    return np.stack([one, other], axis=1).reshape(n_points, n_features)
+def test_every_shard_has_one_owner_and_owners_share_alike(client):
+    """What fits together on no worker needs just that; ``benchmarks/dask_cluster.py`` does it."""
+    owners = []
+
+    def look():
+        where = client.who_has()
+        owners.extend(value for key, value in where.items() if str(key).startswith("Shard"))
+
+    chunks = da.from_array(X, chunks=(25, -1))
+    with told_to(Disturbed(begins={"codes, scan 2": look, "sweep 2": look})):
+        SRSG(10, engine=client).fit_graph(chunks)
+    assert len(owners) == 2 * 8
+    assert all(len(each) == 1 for each in owners)
+    counts = Counter(each[0] for each in owners)
+    assert set(counts.values()) == {8}
 
 
-def some_pairs(rows, n_chunks, width):
-    shape = {"chunks": ((rows,) * n_chunks, (width,)), "dtype": np.float32}
-    return da.map_blocks(pairs, rows, width, **shape, meta=np.empty((0, 0), np.float32))
+# Files
 
 
-def test_no_process_ever_has_all_points():
-    """The same with more points than a worker may hold is in ``benchmarks/dask.py``."""
-    big = some_pairs(50, 20, 50_000)
-    with local_cluster(4) as client:
-        model = L1Graph(2, n_neighbors=1, engine=client).fit_graph(some_pairs(50, 8, 100))
-        before = client.run(peak_memory)
-        mine = peak_memory()
-        model.fit_graph(big)
-        assert peak_memory() - mine < big.nbytes / 8
-        for worker, peak in client.run(peak_memory).items():
-            assert peak - before[worker] < 0.7 * big.nbytes
-    partner = np.arange(big.shape[0]) ^ 1
-    np.testing.assert_array_equal(model.neighbors_[:, 0], partner)
-    np.testing.assert_array_equal(model.codes_.indices, partner)
-    assert model.kkt_violation_.max() < 1e-9
+@pytest.fixture
+def files(tmp_path):
+    """The same points in all kinds of files that workers read."""
+    import pandas
+    import zarr
+
+    np.save(tmp_path / "points.npy", X)
+    store = zarr.open(
+        tmp_path / "points.zarr", mode="w", shape=X.shape, chunks=(30, 64), dtype="f8"
+    )
+    store[:] = X
+    frame = pandas.DataFrame(X, columns=[f"pixel {k}" for k in range(64)])
+    frame.insert(0, "id", np.arange(1000, 1200))
+    frame["digit"] = load_digits().target[:200]
+    frame.to_parquet(tmp_path / "points.parquet", row_group_size=60, index=False)
+    return tmp_path
 
 
-def peak_memory():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+@pytest.mark.parametrize("ending", ["npy", "zarr", "parquet"])
+def test_files_are_read_by_the_workers(client, files, ending):
+    options = {"labels": "digit"} if ending == "parquet" else {}
+    array, layout = read_array(files / f"points.{ending}", client, **options)
+    assert len(array.chunks[0]) > 1
+    np.testing.assert_array_equal(array.compute(), X)
+    if ending == "parquet":
+        np.testing.assert_array_equal(layout.found.row_ids, np.arange(1000, 1200))
+        np.testing.assert_array_equal(layout.found.labels, load_digits().target[:200])
+
+
+def test_the_command_line_on_a_cluster(client, files):
+    address = client.scheduler.address
+    plain = run("cluster", files / "points.parquet", "-k", 10, "--labels", "digit", "-q")
+    there = ["--scheduler", address, "--labels", "digit", "-q"]
+    found = run("cluster", files / "points.parquet", "-k", 10, *there)
+    assert found.exit_code == 0, found.stderr
+    assert found.stdout == plain.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["gone.npy"], "does not see this file"),
+        (["points.csv"], "ending in .npy .parquet .zarr only"),
+        (["points.npy", "--report", "page.html"], "--report takes the points in this process"),
+        (["points.npy", "--method", "omp"], "--scheduler is no option of the method omp"),
+    ],
+)
+def test_what_a_cluster_does_not_do_is_one_line(client, files, arguments, message):
+    name, *options = arguments
+    done = run("cluster", files / name, "-k", 3, "--scheduler", client.scheduler.address, *options)
+    assert done.exit_code != 0
+    assert message in " ".join(done.stderr.split())
+    assert "Traceback" not in done.stderr
 
 
 # What is wrong with the points is said as for an array
