@@ -42,6 +42,15 @@ def cluster(
     l1_ratio: Annotated[float | None, _of_methods("Share of the l1 norm in ensc.")] = None,
     n_nonzero: Annotated[int | None, _of_methods("Most points that code a point in omp.")] = None,
     scale_neighbor: Annotated[int | None, _of_methods("Neighbour of sc's local scale.")] = None,
+    approximate: Annotated[
+        bool,
+        typer.Option(
+            "--approximate",
+            help="For very many points: code each over candidates that an index finds.",
+            rich_help_panel=options.FITTING,
+        ),
+    ] = False,
+    candidates: Annotated[int | None, _of_methods("Of a point, with --approximate.")] = None,
     memory: Annotated[
         Path | None,
         typer.Option(
@@ -100,6 +109,8 @@ def cluster(
     }
     if scheduler is not None:
         _check_cluster(reading, model, report)
+    if candidates is not None and not approximate:
+        raise typer.BadParameter("--candidates goes with --approximate.")
     with bars(quiet) as progress:
         with progress.stage("loading", 1):
             estimator = _estimator(
@@ -113,6 +124,8 @@ def cluster(
                     "l1_ratio": l1_ratio,
                     "n_nonzero": n_nonzero,
                     "scale_neighbor": scale_neighbor,
+                    "approximate": approximate or None,
+                    "n_candidates": candidates,
                     "memory": None if memory is None else str(memory),
                     "max_memory": max_memory,
                     "n_jobs": jobs,
@@ -121,6 +134,10 @@ def cluster(
                     "random_state": seed,
                 },
             )
+            if approximate:
+                from srsg.candidates import check_faiss
+
+                check_faiss()
             outputs.check_labels(output)
             outputs.check_graph(graph)
             outputs.check_model(model)
@@ -177,7 +194,7 @@ def _estimator(
     given = {name: value for name, value in parameters.items() if value is not None}
     for name in given:
         if name not in known:
-            spelt = {"n_jobs": "--jobs", "engine": "--scheduler"}
+            spelt = {"n_jobs": "--jobs", "engine": "--scheduler", "n_candidates": "--candidates"}
             option = spelt.get(name, f"--{name.replace('_', '-')}")
             raise typer.BadParameter(f"{option} is no option of the method {method.name}.")
     return method.default(n_clusters, **given)
@@ -243,10 +260,23 @@ def _summary(
         "sizes": sizes.tolist(),
         "scores": None if table.y is None else scores(table.y, estimator.labels_),
         "seconds": round(seconds, 3),
+        "certificates": _certificates(estimator),
         "notes": list(table.notes),
         "files": {
             kind: str(path) for kind, path in files.items() if path != options.STANDARD_OUTPUT
         },
+    }
+
+
+def _certificates(estimator: Any) -> dict[str, Any] | None:
+    """How far codes are from optimal over all points, and of how many points that is known."""
+    quantiles = getattr(estimator, "kkt_quantiles_", None)
+    if quantiles is None:
+        return None
+    return {
+        "approximate": estimator.approximate,
+        "n_points": len(estimator.certified_),
+        "kkt_quantiles": {f"{share:.0%}": value for share, value in quantiles.items()},
     }
 
 
@@ -259,4 +289,11 @@ def _lines(found: dict[str, Any]) -> list[str]:
     ]
     if found["scores"]:
         lines.append(outputs.score_line(found["scores"]))
+    known = found["certificates"]
+    if known and known["approximate"]:
+        shares = (f"{share} {value:.2g}" for share, value in known["kkt_quantiles"].items())
+        lines.append(
+            f"KKT violation of the codes of {known['n_points']} random points, over all points, "
+            f"by quantiles: {', '.join(shares)} (0 is exact)"
+        )
     return lines + [f"{kind}: {path}" for kind, path in found["files"].items()]

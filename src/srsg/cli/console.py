@@ -27,6 +27,8 @@ _AS_OPTIONS = {
     "image_size=(32, 32)": "--image-size 32x32",
     "n_clusters=": "-k ",
     "n_neighbors=": "--n-neighbors ",
+    "n_candidates=": "--candidates ",
+    "approximate=True": "--approximate",
     "scale_neighbor=": "--scale-neighbor ",
     "labels=": "--labels ",
 }

@@ -8,14 +8,16 @@ from typing import Any, ClassVar
 from scipy import sparse
 
 from srsg.engine import Engine
-from srsg.estimators.base import NOT_NEGATIVE, POSITIVE, CodeClusterer
+from srsg.estimators.base import NOT_NEGATIVE, POSITIVE
+from srsg.estimators.certified import CertifiedClusterer
 from srsg.estimators.engines import ENGINE_CONSTRAINTS
 from srsg.points import Points
-from srsg.solvers import l1_codes
+from srsg.solvers import L1Codes, l1_codes
+from srsg.solvers.approximate import N_CANDIDATES
 from srsg.types import AssignLabels, Bridge, Memory, NClusters, RandomState
 
 
-class L1Graph(CodeClusterer):
+class L1Graph(CertifiedClusterer):
     """Clustering on the l1-graph (sparse subspace clustering), exact and certified.
 
     Every point, scaled to unit norm, is coded over all others by eq. (1) of the paper,
@@ -29,7 +31,14 @@ class L1Graph(CodeClusterer):
     lam : float
         Weight of the l1 norm, the paper's ``lambda_l1``. At 2 and beyond every code is zero.
     tol : float
-        Largest violation of the optimality conditions that a code may have.
+        Largest violation of the optimality conditions that a code over all points may have.
+    approximate : bool
+        Code every point over ``n_candidates`` points that an index finds, not over all: for more
+        points than can all be compared. Codes are exact on their candidates; how far they are
+        from those over all points says ``kkt_quantiles_``, of a random sample. Takes faiss:
+        ``pip install 'srsg[approximate]'``. New points are coded over all fitted ones.
+    n_candidates : int
+        With ``approximate``: points that a code may use; neighbours are found among them.
     n_neighbors : int
         Nearest neighbours found along the way, for bridges between components.
     bridge : "auto", float or None
@@ -57,7 +66,7 @@ class L1Graph(CodeClusterer):
         Folder that keeps the work done so far: a fit that was cut short, on the same points with
         the same parameters, goes on where it was.
     random_state : int, RandomState or None
-        Starts of K-means; all else is deterministic.
+        Starts of K-means and, with ``approximate``, the sample; all else is deterministic.
     verbose : bool
         Show progress on standard error.
 
@@ -68,10 +77,14 @@ class L1Graph(CodeClusterer):
         Row i is the code of point i; zero diagonal.
     affinity_matrix_ : csr_array of shape (n, n)
         ``(|Z| + |Z|^T) / 2``.
-    kkt_violation_ : ndarray of shape (n,)
-        Largest violation of the optimality conditions of each code.
-    dual_gap_ : ndarray of shape (n,)
-        Duality gap of each code: its objective is at most this far from the least.
+    certified_ : ndarray of shape (n_certified,)
+        The points that have certificates: all or, with ``approximate``, a random thousand.
+    kkt_violation_ : ndarray of shape (n_certified,)
+        Largest violation of the optimality conditions of their codes, as codes over all points.
+    dual_gap_ : ndarray of shape (n_certified,)
+        Duality gap of these codes: the objective is at most this far from the least.
+    kkt_quantiles_ : dict
+        Quantiles of ``kkt_violation_`` by their shares 0.5, 0.9, 0.99 and 1.
     neighbors_ : ndarray of shape (n, n_neighbors)
         Nearest first, ties by index.
     n_components_ : int
@@ -83,7 +96,7 @@ class L1Graph(CodeClusterer):
     embedding_ : ndarray of shape (n, n_clusters_)
     eigenvalues_ : ndarray of shape (n_clusters_,)
     n_scans_ : int
-        Passes over the data, each a matrix product.
+        Passes over the data, each a matrix product; none with ``approximate``.
     fit_X_ : ndarray of shape (n, n_features)
         The fitted points, of unit length, which new ones are coded over.
     n_features_in_ : int
@@ -103,7 +116,7 @@ class L1Graph(CodeClusterer):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **CodeClusterer._parameter_constraints,
+        **CertifiedClusterer._parameter_constraints,
         **ENGINE_CONSTRAINTS,
         "lam": [POSITIVE],
         "tol": [NOT_NEGATIVE],
@@ -115,6 +128,8 @@ class L1Graph(CodeClusterer):
         *,
         lam: float = 0.1,
         tol: float = 1e-10,
+        approximate: bool = False,
+        n_candidates: int = N_CANDIDATES,
         n_neighbors: int = 5,
         bridge: Bridge = "auto",
         assign_labels: AssignLabels = "kmeans",
@@ -131,6 +146,8 @@ class L1Graph(CodeClusterer):
         self.n_clusters = n_clusters
         self.lam = lam
         self.tol = tol
+        self.approximate = approximate
+        self.n_candidates = n_candidates
         self.n_neighbors = n_neighbors
         self.bridge = bridge
         self.assign_labels = assign_labels
@@ -145,18 +162,10 @@ class L1Graph(CodeClusterer):
         self.verbose = verbose
 
     def _code(self, points: Points, engine: Engine) -> None:
-        result = l1_codes(
-            points,
-            self.lam,
-            n_neighbors=self.n_neighbors,
-            tol=self.tol,
-            **self._blocks(points, engine),
-        )
+        result = self._l1_codes(points, engine, tol=self.tol)
         self.codes_ = result.codes
         self.neighbors_ = result.neighbors
-        self.kkt_violation_ = result.kkt_violation
-        self.dual_gap_ = result.dual_gap
-        self.n_scans_ = result.n_scans
+        self.n_scans_ = result.n_scans if isinstance(result, L1Codes) else 0
 
     def _code_new(self, points: Points, new: Points, engine: Engine) -> sparse.csr_array:
         blocks = self._blocks(points, engine)

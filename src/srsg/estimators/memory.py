@@ -25,7 +25,7 @@ NOT_OF_THE_GRAPH = {
     "random_state",
     "verbose",
 }
-"""Parameters that no graph depends on."""
+"""Parameters that no graph depends on, but for the sample that certifies an approximate one."""
 
 
 def learnt_by(estimator: Any, x: NDArray, engine: Engine) -> dict[str, Any]:
@@ -35,7 +35,10 @@ def learnt_by(estimator: Any, x: NDArray, engine: Engine) -> dict[str, Any]:
     this package.
     """
     parameters = estimator.get_params(deep=False)
-    options = {name: parameters.pop(name) for name in NOT_OF_THE_GRAPH & parameters.keys()}
+    ignored = NOT_OF_THE_GRAPH & parameters.keys()
+    if parameters.get("approximate"):
+        ignored -= {"random_state"}
+    options = {name: parameters.pop(name) for name in ignored}
     cached = check_memory(estimator.memory).cache(_learn, ignore=["options", "engine"])
     return cached(type(estimator), parameters, __version__, x, options, engine)
 

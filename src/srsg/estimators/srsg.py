@@ -13,18 +13,19 @@ from sklearn.utils._param_validation import StrOptions
 
 from srsg.affinity import agreement, symmetrized
 from srsg.engine import Engine
-from srsg.estimators.base import AT_LEAST_ONE, NOT_NEGATIVE, POSITIVE, CodeClusterer
+from srsg.estimators.base import AT_LEAST_ONE, NOT_NEGATIVE, POSITIVE
+from srsg.estimators.certified import CertifiedClusterer
 from srsg.estimators.engines import ENGINE_CONSTRAINTS
 from srsg.neighbors import nearest_neighbors
 from srsg.points import Points
 from srsg.registry import methods
 from srsg.solvers import auto_step, l1_codes, new_srsg_codes, srsg_codes, theorem_step
+from srsg.solvers.approximate import N_CANDIDATES
 from srsg.types import (
     Affinity,
     AssignLabels,
     Bridge,
     Cut,
-    FloatArray,
     Graph,
     IntArray,
     Matrix,
@@ -34,7 +35,7 @@ from srsg.types import (
 )
 
 
-class SRSG(CodeClusterer):
+class SRSG(CertifiedClusterer):
     """Support Regularized Sparse Graph (Sun and Yang, UAI 2023).
 
     Starting from the codes of the l1-graph, every point is coded anew so that it uses the
@@ -76,6 +77,13 @@ class SRSG(CodeClusterer):
         (7) does; the paper's epsilon.
     init : "l1" or sparse matrix of shape (n, n)
         Codes to start from, row i the code of point i; "l1" computes those of the l1-graph.
+    approximate : bool
+        Start from l1 codes over ``n_candidates`` points each that an index finds, not over all:
+        for more points than can all be compared. They are exact on their candidates; how far
+        they are from those over all points says ``kkt_quantiles_``, of a random sample. Takes
+        faiss: ``pip install 'srsg[approximate]'``. New points are coded over all fitted ones.
+    n_candidates : int
+        With ``approximate``: points that a code may use; neighbours are found among them.
     bridge : "auto", float or None
         Weak edges between nearest neighbours, see :func:`srsg.cluster_graph`.
     assign_labels : {"kmeans", "discretize", "cluster_qr"}
@@ -101,7 +109,7 @@ class SRSG(CodeClusterer):
         Folder that keeps the work done so far: a fit that was cut short, on the same points with
         the same parameters, goes on where it was.
     random_state : int, RandomState or None
-        Starts of K-means; all else is deterministic.
+        Starts of K-means and, with ``approximate``, the sample; all else is deterministic.
     verbose : bool
         Show progress on standard error.
 
@@ -114,7 +122,9 @@ class SRSG(CodeClusterer):
         ``(|Z| + |Z|^T) / 2``.
     init_codes_ : csr_array of shape (n, n)
         The codes it started from.
-    kkt_violation_, dual_gap_ : ndarray of shape (n,) or None
+    certified_ : ndarray of shape (n_certified,) or None
+    kkt_violation_, dual_gap_ : ndarray of shape (n_certified,) or None
+    kkt_quantiles_ : dict or None
         The certificates of these codes, as in :class:`L1Graph`; None where ``init`` gave them.
     neighbors_ : ndarray of shape (n, n_neighbors)
         Nearest first, ties by index.
@@ -159,7 +169,7 @@ class SRSG(CodeClusterer):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **CodeClusterer._parameter_constraints,
+        **CertifiedClusterer._parameter_constraints,
         **ENGINE_CONSTRAINTS,
         "gamma": [POSITIVE],
         "lam": [POSITIVE],
@@ -170,9 +180,6 @@ class SRSG(CodeClusterer):
         "tol": [NOT_NEGATIVE],
         "init": [StrOptions({"l1"}), "array-like", "sparse matrix"],
     }
-
-    kkt_violation_: FloatArray | None
-    dual_gap_: FloatArray | None
 
     def __init__(
         self,
@@ -187,6 +194,8 @@ class SRSG(CodeClusterer):
         max_iter: int = 100,
         tol: float = 1e-5,
         init: Literal["l1"] | Matrix = "l1",
+        approximate: bool = False,
+        n_candidates: int = N_CANDIDATES,
         bridge: Bridge = "auto",
         assign_labels: AssignLabels = "kmeans",
         n_init: int = 10,
@@ -209,6 +218,8 @@ class SRSG(CodeClusterer):
         self.max_iter = max_iter
         self.tol = tol
         self.init = init
+        self.approximate = approximate
+        self.n_candidates = n_candidates
         self.bridge = bridge
         self.assign_labels = assign_labels
         self.n_init = n_init
@@ -220,6 +231,11 @@ class SRSG(CodeClusterer):
         self.checkpoint = checkpoint
         self.random_state = random_state
         self.verbose = verbose
+
+    def _check_size(self, n_points: int) -> None:
+        super()._check_size(n_points)
+        if self.approximate and not isinstance(self.init, str):
+            raise ValueError("approximate=True is a way to find l1 codes: it takes init='l1'.")
 
     @classmethod
     def paper(cls, n_clusters: int = 8, **parameters: Any) -> Self:
@@ -297,13 +313,12 @@ class SRSG(CodeClusterer):
         """Find the codes to start from, and the neighbours."""
         options = self._blocks(points, engine)
         if isinstance(self.init, str):
-            l1 = l1_codes(points, self.lam, n_neighbors=self.n_neighbors, **options)
+            l1 = self._l1_codes(points, engine)
             self.init_codes_, self.neighbors_ = l1.codes, l1.neighbors
-            self.kkt_violation_, self.dual_gap_ = l1.kkt_violation, l1.dual_gap
         else:
             self.init_codes_ = _checked_codes(self.init, points.n)
             self.neighbors_ = nearest_neighbors(points, self.n_neighbors, **options)
-            self.kkt_violation_ = self.dual_gap_ = None
+            self.certified_ = self.kkt_violation_ = self.dual_gap_ = self.kkt_quantiles_ = None
 
     def _code_new(self, points: Points, new: Points, engine: Engine) -> sparse.csr_array:
         options = self._blocks(points, engine)

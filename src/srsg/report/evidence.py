@@ -168,6 +168,18 @@ def certificates(found: Findings) -> str:
         values = found.learnt(name)
         if values is not None:
             rows.append((title + whose, f"{np.max(values):.2e}", meaning))
+    certified = found.learnt("certified_")
+    if certified is not None and len(certified) < len(found.X):
+        quantiles = found.learnt("kkt_quantiles_").items()
+        shares = ", ".join(f"{share:.0%} {value:.2e}" for share, value in quantiles)
+        rows.append(
+            (
+                "KKT violation by quantiles" + whose,
+                shares,
+                f"The codes are approximate; these figures are of {len(certified):,} random "
+                "points, each compared with all points.",
+            )
+        )
     for name, title, meaning in (
         ("step_", "step", "Of the proximal gradient; it decides how hard the graph is cut."),
         ("n_sweeps_", "sweeps", "Over all points until the objective settled."),

@@ -1,5 +1,6 @@
 """How points are coded: the problems of the paper and of the methods it is compared with."""
 
+from srsg.solvers.approximate import ApproximateCodes, approximate_l1_codes
 from srsg.solvers.elastic_net import smallest_empty_lam
 from srsg.solvers.fpgd_sp import fpgd_sp
 from srsg.solvers.l1 import L1Codes, l1_codes
@@ -10,11 +11,13 @@ from srsg.solvers.steps import auto_step, theorem_step
 from srsg.solvers.sweeps import SRSGCodes, new_srsg_codes, srsg_codes
 
 __all__ = [
+    "ApproximateCodes",
     "L1Codes",
     "LaplacianCodes",
     "OMPCodes",
     "SMCECodes",
     "SRSGCodes",
+    "approximate_l1_codes",
     "auto_step",
     "fpgd_sp",
     "l1_codes",

@@ -1,0 +1,108 @@
+"""Every point over its candidates: the nearest of them, and the l1 code that may use no others."""
+
+import numpy as np
+
+from srsg.kernels.codes import residual
+from srsg.kernels.compiled import ZERO, helper, kernel
+from srsg.kernels.correlations import contains, insert_sorted
+from srsg.kernels.lasso import solve_lasso
+from srsg.kernels.linalg import assign, dot, in_float64, squared_distance
+
+MOST_JOINING = 12
+"""Candidates that join a working set at once, or half as many as it has if that is more."""
+
+ROUNDING = 1e-13
+
+
+@kernel()
+def nearest_candidates(points, targets, candidates, neighbors):
+    """The nearest of the candidates of each target, nearest first, ties by index."""
+    keys = np.empty(neighbors.shape[1])
+    ids = np.empty(neighbors.shape[1], np.int64)
+    for p in range(targets.shape[0]):
+        count = ZERO
+        for t in candidates[p]:
+            if t >= 0:
+                distance = squared_distance(targets[p], points[t])
+                count = insert_sorted(keys, ids, count, distance, t)
+        assign(neighbors[p], ids)
+
+
+@kernel()
+def add_candidates(codes, found, most):
+    """Take what was found and is not there into each code, with the value zero, up to ``most``
+    points a code; negative indices stand for nothing."""
+    for p in range(found.shape[0]):
+        size = codes.size[p]
+        for t in found[p]:
+            if size < most and t >= 0 and not contains(codes.index[p], size, t):
+                codes.index[p, size] = t
+                codes.value[p, size] = 0.0
+                size += 1
+        codes.size[p] = size
+
+
+@kernel()
+def solve_over_candidates(points, targets, codes, half_lam):
+    """Code each target over the points of its code, from the values it has.
+
+    Few candidates end in a code, so it grows a working set among them, as the scans do among
+    all points.
+    """
+    most = codes.index.shape[1]
+    atoms = np.empty((most, points.shape[1]))
+    products = np.empty((most, most))
+    b = np.empty(most)
+    place = np.empty(most, np.int64)
+    resid = np.empty(points.shape[1])
+    for p in range(targets.shape[0]):
+        own = in_float64(targets[p])
+        size = ZERO
+        for k in range(codes.size[p]):
+            if codes.value[p, k] != 0.0:
+                place[size] = k
+                size += 1
+        known = ZERO
+        while True:
+            for a in range(known, size):
+                assign(atoms[a], points[codes.index[p, place[a]]])
+                b[a] = dot(atoms[a], own)
+                for c in range(a + 1):
+                    products[a, c] = products[c, a] = dot(atoms[a], atoms[c])
+            known = size
+            solve_working_set(products, b, half_lam, codes, p, place, size)
+            residual(points, targets[p], codes, p, resid)
+            size = add_worst(points, resid, codes, p, half_lam, place, size)
+            if size == known:
+                break
+
+
+@helper()
+def solve_working_set(products, b, half_lam, codes, p, place, size):
+    """Solve over the candidates at ``place[:size]``."""
+    gram = np.empty((size, size))
+    z = np.empty(size)
+    for a in range(size):
+        assign(gram[a], products[a])
+        z[a] = codes.value[p, place[a]]
+    solve_lasso(gram, b[:size], half_lam, z)
+    for a in range(size):
+        codes.value[p, place[a]] = z[a]
+
+
+@helper()
+def add_worst(points, resid, codes, p, half_lam, place, size):
+    """Let the candidates that violate the conditions most into the working set, worst first."""
+    most = max(MOST_JOINING, size // 2)
+    keys = np.empty(most)
+    ids = np.empty(most, np.int64)
+    count = ZERO
+    for k in range(codes.size[p]):
+        # Those in the working set are solved for, whatever rounding makes of them.
+        if codes.value[p, k] == 0.0:
+            strength = abs(dot(points[codes.index[p, k]], resid))
+            if strength > half_lam + ROUNDING and not contains(place, size, k):
+                count = insert_sorted(keys, ids, count, -strength, k)
+    for k in range(count):
+        place[size + k] = ids[k]
+    return size + count

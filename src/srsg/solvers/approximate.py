@@ -1,0 +1,229 @@
+"""The l1-graph's codes over candidates, for more points than can all be compared.
+
+Half of the candidates of a point are those that correlate with it. The other half correlate
+with what its code over the first half leaves over: there the l1 code over all points would look
+next. The code is exact on its candidates. How far it is from the code over all points shows a
+certificate against *all* points, of a random sample.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from srsg.candidates import CandidateIndex, strongest_of
+from srsg.codes import csr_from_rows, rows_from_csr
+from srsg.engine import Engine, ThreadEngine
+from srsg.kernels.candidates import add_candidates, nearest_candidates, solve_over_candidates
+from srsg.kernels.codes import Codes, residuals
+from srsg.kernels.correlations import strongest
+from srsg.kernels.lasso import Certificate, Penalty, close_codes
+from srsg.points import BLOCK_SIZE, Points, Queries, blocks_of_rows
+from srsg.types import FloatArray, IntArray
+
+N_CANDIDATES = 100
+"""Candidates of a point by default."""
+
+N_CERTIFIED = 1000
+"""Points whose codes are compared with all points by default."""
+
+SEARCHED_AT_ONCE = 256
+"""Points a search, for any ``block_size``: how many they are may move the bits of a search."""
+
+
+@dataclass(frozen=True)
+class ApproximateCodes:
+    """Codes of all points over their candidates, and the certificates of a sample.
+
+    Attributes
+    ----------
+    codes : csr_array of shape (n, n)
+        Row i is the code of point i, zero at i.
+    neighbors : ndarray of shape (n, n_neighbors)
+        Nearest of those that the search found, nearest first, ties by index.
+    certified : ndarray of shape (n_certified,)
+        The points of the sample, ascending.
+    kkt_violation, dual_gap : ndarray of shape (n_certified,)
+        Largest violation of the optimality conditions, and the duality gap, of the codes of
+        these points as codes over all points.
+    """
+
+    codes: sparse.csr_array
+    neighbors: IntArray
+    certified: IntArray
+    kkt_violation: FloatArray
+    dual_gap: FloatArray
+
+
+def approximate_l1_codes(
+    points: Points,
+    lam: float,
+    *,
+    n_candidates: int = N_CANDIDATES,
+    n_neighbors: int = 0,
+    n_certified: int = N_CERTIFIED,
+    random_state: np.random.RandomState | None = None,
+    block_size: int = BLOCK_SIZE,
+    engine: Engine | None = None,
+) -> ApproximateCodes:
+    """Code every point over its candidates: ``min ||x_i - X z||^2 + lam |z|_1``.
+
+    Parameters
+    ----------
+    points : Points
+        Unit-norm points.
+    lam : float
+        The paper's ``lambda_l1``.
+    n_candidates : int
+        Points that a code may use. As many as there are others make the codes those of
+        :func:`~srsg.solvers.l1_codes`.
+    n_neighbors : int
+        How many nearest neighbours to report along the way.
+    n_certified : int
+        Size of the random sample that is certified; all points if there are not more.
+    random_state : RandomState, optional
+        Draws the sample; the codes do not depend on it.
+    block_size : int
+        Points of the sample compared with all points at once.
+    engine : Engine, optional
+        Where blocks run; threads on all cores by default.
+
+    Returns
+    -------
+    ApproximateCodes
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_digits
+    >>> from srsg.points import unit_points
+    >>> from srsg.solvers import approximate_l1_codes
+    >>> points = unit_points(load_digits().data)
+    >>> result = approximate_l1_codes(points, 0.1, n_candidates=50)
+    >>> result.certified.shape
+    (1000,)
+    >>> bool(np.median(result.kkt_violation) < 0.02)  # of a gradient of length 2
+    True
+    """
+    engine = engine or ThreadEngine()
+    n_candidates = min(n_candidates, points.n - 1)
+    with engine.progress.stage("index of the points", 1):
+        index = CandidateIndex.of(points, n_candidates)
+    task = partial(_code, lam=lam, n_candidates=n_candidates, n_neighbors=n_neighbors)
+    data = engine.share(_Searched(Queries.of(points), index, bool((points.x < 0).any())))
+    blocks = blocks_of_rows(points.n, SEARCHED_AT_ONCE)
+    coded = engine.map(task, data, blocks, label="codes over candidates")
+    codes = sparse.csr_array(sparse.vstack([block for block, _ in coded]))
+
+    sample = _sample(points.n, n_certified, random_state or np.random.RandomState())
+    certificate = certify(points, codes, lam, sample, block_size=block_size, engine=engine)
+    return ApproximateCodes(
+        codes=codes,
+        neighbors=np.concatenate([neighbors for _, neighbors in coded]),
+        certified=sample,
+        kkt_violation=certificate.violation,
+        dual_gap=certificate.gap,
+    )
+
+
+@dataclass(frozen=True)
+class _Searched:
+    """Points, an index of them, and whether they have negative entries."""
+
+    queries: Queries
+    index: CandidateIndex
+    signed: bool
+
+
+def _code(
+    data: _Searched, rows: IntArray, *, lam: float, n_candidates: int, n_neighbors: int
+) -> tuple[sparse.csr_array, IntArray]:
+    """Codes of some points, and their neighbours."""
+    block, x, search = data.queries[rows], data.queries.points.x, data.index.search
+    index = np.zeros((len(rows), n_candidates), np.int64)
+    codes = Codes(index, np.zeros(index.shape), np.zeros(len(rows), np.int64))
+
+    half = -(-n_candidates // 2)
+    near = search(block.x, block.own, max(half, n_neighbors), least=n_neighbors)
+    neighbors = np.empty((len(rows), n_neighbors), np.int64)
+    if n_neighbors:
+        nearest_candidates(x, block.x, near.ids, neighbors)
+    opposite = [search(-block.x, block.own, half)] if data.signed else []
+    add_candidates(codes, strongest_of([near, *opposite], half), half)
+    solve_over_candidates(x, block.x, codes, lam / 2)
+
+    resid = np.empty((len(rows), x.shape[1]))
+    residuals(x, block.x, codes, resid)
+    left_over = [search(sign * resid, block.own, n_candidates) for sign in (1, -1)]
+    add_candidates(codes, strongest_of(left_over, n_candidates), n_candidates)
+    solve_over_candidates(x, block.x, codes, lam / 2)
+    _closed(x, block.x, codes, lam, np.zeros(len(rows)))
+    return csr_from_rows(codes, data.queries.points.n), neighbors
+
+
+def _sample(n_points: int, n_certified: int, random_state: np.random.RandomState) -> IntArray:
+    if n_points <= n_certified:
+        return np.arange(n_points)
+    return np.sort(random_state.choice(n_points, n_certified, replace=False))
+
+
+def certify(
+    points: Points,
+    codes: sparse.csr_array,
+    lam: float,
+    rows: IntArray,
+    *,
+    block_size: int = BLOCK_SIZE,
+    engine: Engine | None = None,
+) -> Certificate:
+    """Certificates of the codes of some points, as codes over all points.
+
+    One matrix product of their residuals with all points.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy import sparse
+    >>> from srsg.points import unit_points
+    >>> from srsg.solvers.approximate import certify
+    >>> points = unit_points([[1.0, 0.0], [0.0, 1.0], [3.0, 4.0]])
+    >>> certify(points, sparse.csr_array((3, 3)), 0.1, np.array([2])).violation.round(6)
+    array([1.5])
+    """
+    engine = engine or ThreadEngine()
+    task = partial(_certify, lam=lam)
+    blocks = [rows[part] for part in blocks_of_rows(len(rows), block_size)]
+    data = engine.share((Queries.of(points), codes))
+    parts = engine.map(task, data, blocks, label=f"certificates of {len(rows)} points")
+    return Certificate(*(np.concatenate(part) for part in zip(*parts, strict=True)))
+
+
+def _certify(data: tuple[Queries, sparse.csr_array], rows: IntArray, *, lam: float) -> Certificate:
+    queries, all_codes = data
+    block, points = queries[rows], queries.points
+    codes = rows_from_csr(all_codes[rows])
+    resid = np.empty((len(rows), points.x.shape[1]))
+    residuals(points.x, block.x, codes, resid)
+    correlations, error = points.correlations(resid), points.correlation_error
+    index, outside = np.empty(len(rows), np.int64), np.empty(len(rows))
+    strongest(points.x, block.own, resid, correlations, codes, error, index, outside)
+    return _closed(points.x, block.x, codes, lam, outside)
+
+
+def _closed(
+    x: NDArray[np.floating],
+    targets: NDArray[np.floating],
+    codes: Codes,
+    lam: float,
+    outside: FloatArray,
+) -> Certificate:
+    """Close the codes; their certificates, given what is outside their supports."""
+    n_rows = len(targets)
+    penalty = Penalty(np.full(n_rows, lam / 2), np.zeros(n_rows), np.zeros(codes.index.shape))
+    certificate = Certificate(np.empty(n_rows), np.empty(n_rows))
+    close_codes(x, targets, codes, penalty, outside, certificate)
+    return certificate
