@@ -50,8 +50,8 @@ def test_with_all_points_as_candidates_the_codes_are_the_exact_ones(points):
 
 def test_the_sample_is_certified_against_all_points():
     points = signed_points()
-    result = approximate_l1_codes(points, LAM, n_candidates=8, n_certified=40)
-    assert len(np.unique(result.certified)) == 40
+    result = approximate_l1_codes(points, LAM, n_candidates=8, n_certified=15)
+    assert len(np.unique(result.certified)) == 15
     codes = result.codes[result.certified].toarray()
     lasso = Lasso(LAM / (2 * points.x.shape[1]), fit_intercept=False, tol=1e-12, max_iter=100_000)
     for i, z, violation, gap in zip(
@@ -108,6 +108,15 @@ def test_codes_are_optimal_on_their_candidates(points, monkeypatch):
         assert np.flatnonzero(code).size == np.flatnonzero(code[chosen]).size
 
 
+def test_opposite_points_are_candidates():
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((200, 30))
+    points = unit_points(np.concatenate([x, -x + 0.05 * rng.standard_normal(x.shape)]))
+    codes = approximate_l1_codes(points, LAM, n_candidates=1).codes
+    np.testing.assert_array_equal(codes.indices, np.roll(np.arange(400), 200))
+    assert (codes.data < 0).all()
+
+
 def test_a_search_finds_most_of_the_strongest():
     points = signed_points(4000)
     rows = np.arange(0, 4000, 40)
@@ -118,7 +127,7 @@ def test_a_search_finds_most_of_the_strongest():
     products[np.arange(len(rows)), rows] = -2
     true = np.argsort(-products, axis=1)[:, :20]
     shared = [len(set(a) & set(b)) / 20 for a, b in zip(found.ids, true, strict=True)]
-    assert np.mean(shared) > 0.8
+    assert np.mean(shared) > 0.95
     assert not (found.ids == rows[:, None]).any()
 
 
@@ -155,6 +164,9 @@ def test_the_sample_follows_random_state_and_the_codes_do_not(tmp_path):
     assert len(first.certified_) == 1000
     assert (first.certified_ != second.certified_).any()
     assert_same(first.codes_, second.codes_)
+    again = L1Graph(10, **{**settings, "memory": None}, random_state=0).fit_graph(DIGITS.x)
+    np.testing.assert_array_equal(again.certified_, first.certified_)
+    np.testing.assert_array_equal(again.kkt_violation_, first.kkt_violation_)
     assert first.kkt_quantiles_[0.5] == np.median(first.kkt_violation_)
     assert first.kkt_quantiles_[1.0] == first.kkt_violation_.max()
 
@@ -202,5 +214,5 @@ def test_bad_choices_are_refused_before_any_work(monkeypatch):
         SRSG(3, approximate=True, init=np.zeros((50, 50))).fit(X)
     monkeypatch.setitem(sys.modules, "faiss", None)
     with pytest.raises(ImportError, match=r"pip install 'srsg\[approximate\]'"):
-        SRSG(3, approximate=True).fit(X)
-    SRSG(3, max_sweeps=500).fit(X)
+        SRSG(3, approximate=True).fit(np.zeros((50, 5)))  # whose rows have no direction
+    L1Graph(3).fit_graph(X)

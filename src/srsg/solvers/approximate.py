@@ -114,7 +114,7 @@ def approximate_l1_codes(
     with engine.progress.stage("index of the points", 1):
         index = CandidateIndex.of(points, n_candidates)
     task = partial(_code, lam=lam, n_candidates=n_candidates, n_neighbors=n_neighbors)
-    data = engine.share(_Searched(Queries.of(points), index, bool((points.x < 0).any())))
+    data = engine.share(_Searched(Queries.of(points), index, bool(points.x.min() < 0)))
     blocks = blocks_of_rows(points.n, SEARCHED_AT_ONCE)
     coded = engine.map(task, data, blocks, label="codes over candidates")
     codes = sparse.csr_array(sparse.vstack([block for block, _ in coded]))
