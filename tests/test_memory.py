@@ -84,7 +84,7 @@ def test_methods_do_not_share_graphs(tmp_path, builds):
 
 
 def test_blocks_of_the_users_size_are_used(monkeypatch):
-    import srsg.estimators.l1_graph as module
+    import srsg.estimators.certified as module
 
     sizes = []
     solve = module.l1_codes
