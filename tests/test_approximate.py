@@ -81,17 +81,17 @@ def test_more_candidates_miss_less():
 def test_codes_are_optimal_on_their_candidates(points, monkeypatch):
     from srsg.solvers import approximate
 
-    closed = approximate._closed
+    close = approximate._close
     seen = []
 
-    def spy(x, targets, codes, lam, outside):
+    def spy(x, targets, codes, lam):
         candidates = [
             set(row[:size].tolist()) for row, size in zip(codes.index, codes.size, strict=True)
         ]
         seen.append((targets, candidates))
-        return closed(x, targets, codes, lam, outside)
+        return close(x, targets, codes, lam)
 
-    monkeypatch.setattr(approximate, "_closed", spy)
+    monkeypatch.setattr(approximate, "_close", spy)
     result = approximate_l1_codes(
         points, LAM, n_candidates=30, n_certified=1, engine=ThreadEngine(1)
     )

@@ -52,11 +52,7 @@ class CertifiedClusterer(CodeClusterer):
 
         ``exact`` are options of the codes over all points.
         """
-        options: dict[str, Any] = {
-            "n_neighbors": self.n_neighbors,
-            "block_size": self.block_size,
-            "engine": engine,
-        }
+        options = {"n_neighbors": self.n_neighbors, **self._blocks(points, engine)}
         result: L1Codes | ApproximateCodes
         if self.approximate:
             result = approximate_l1_codes(

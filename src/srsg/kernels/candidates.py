@@ -4,7 +4,7 @@ import numpy as np
 
 from srsg.kernels.codes import residual
 from srsg.kernels.compiled import ZERO, helper, kernel
-from srsg.kernels.correlations import contains, insert_sorted
+from srsg.kernels.correlations import insert_sorted
 from srsg.kernels.lasso import solve_lasso
 from srsg.kernels.linalg import assign, dot, in_float64, squared_distance
 
@@ -12,6 +12,14 @@ MOST_JOINING = 12
 """Candidates that join a working set at once, or half as many as it has if that is more."""
 
 ROUNDING = 1e-13
+
+
+@helper()
+def contains(index, size, t):
+    for k in range(size):
+        if index[k] == t:
+            return True
+    return False
 
 
 @kernel()

@@ -21,7 +21,14 @@ from srsg.engine import Engine, ThreadEngine
 from srsg.kernels.candidates import add_candidates, nearest_candidates, solve_over_candidates
 from srsg.kernels.codes import Codes, residuals
 from srsg.kernels.correlations import strongest
-from srsg.kernels.lasso import Certificate, Penalty, close_codes
+from srsg.kernels.lasso import (
+    Certificate,
+    Inside,
+    Penalty,
+    certify,
+    keep_supports,
+    solve_working_sets,
+)
 from srsg.points import BLOCK_SIZE, Points, Queries, blocks_of_rows
 from srsg.types import FloatArray, IntArray
 
@@ -120,7 +127,7 @@ def approximate_l1_codes(
     codes = sparse.csr_array(sparse.vstack([block for block, _ in coded]))
 
     sample = _sample(points.n, n_certified, random_state or np.random.RandomState())
-    certificate = certify(points, codes, lam, sample, block_size=block_size, engine=engine)
+    certificate = certified(points, codes, lam, sample, block_size=block_size, engine=engine)
     return ApproximateCodes(
         codes=codes,
         neighbors=np.concatenate([neighbors for _, neighbors in coded]),
@@ -143,25 +150,26 @@ def _code(
     data: _Searched, rows: IntArray, *, lam: float, n_candidates: int, n_neighbors: int
 ) -> tuple[sparse.csr_array, IntArray]:
     """Codes of some points, and their neighbours."""
-    block, x, search = data.queries[rows], data.queries.points.x, data.index.search
+    own, x, search = data.queries.own[rows], data.queries.points.x, data.index.search
+    targets = data.queries[rows].x
     index = np.zeros((len(rows), n_candidates), np.int64)
     codes = Codes(index, np.zeros(index.shape), np.zeros(len(rows), np.int64))
 
     half = -(-n_candidates // 2)
-    near = search(block.x, block.own, max(half, n_neighbors), least=n_neighbors)
+    near = search(targets, own, max(half, n_neighbors), least=n_neighbors)
     neighbors = np.empty((len(rows), n_neighbors), np.int64)
     if n_neighbors:
-        nearest_candidates(x, block.x, near.ids, neighbors)
-    opposite = [search(-block.x, block.own, half)] if data.signed else []
+        nearest_candidates(x, targets, near.ids, neighbors)
+    opposite = [search(-targets, own, half)] if data.signed else []
     add_candidates(codes, strongest_of([near, *opposite], half), half)
-    solve_over_candidates(x, block.x, codes, lam / 2)
+    solve_over_candidates(x, targets, codes, lam / 2)
 
     resid = np.empty((len(rows), x.shape[1]))
-    residuals(x, block.x, codes, resid)
-    left_over = [search(sign * resid, block.own, n_candidates) for sign in (1, -1)]
+    residuals(x, targets, codes, resid)
+    left_over = [search(sign * resid, own, n_candidates) for sign in (1, -1)]
     add_candidates(codes, strongest_of(left_over, n_candidates), n_candidates)
-    solve_over_candidates(x, block.x, codes, lam / 2)
-    _closed(x, block.x, codes, lam, np.zeros(len(rows)))
+    solve_over_candidates(x, targets, codes, lam / 2)
+    _close(x, targets, codes, lam)
     return csr_from_rows(codes, data.queries.points.n), neighbors
 
 
@@ -171,7 +179,7 @@ def _sample(n_points: int, n_certified: int, random_state: np.random.RandomState
     return np.sort(random_state.choice(n_points, n_certified, replace=False))
 
 
-def certify(
+def certified(
     points: Points,
     codes: sparse.csr_array,
     lam: float,
@@ -189,9 +197,9 @@ def certify(
     >>> import numpy as np
     >>> from scipy import sparse
     >>> from srsg.points import unit_points
-    >>> from srsg.solvers.approximate import certify
+    >>> from srsg.solvers.approximate import certified
     >>> points = unit_points([[1.0, 0.0], [0.0, 1.0], [3.0, 4.0]])
-    >>> certify(points, sparse.csr_array((3, 3)), 0.1, np.array([2])).violation.round(6)
+    >>> certified(points, sparse.csr_array((3, 3)), 0.1, np.array([2])).violation.round(6)
     array([1.5])
     """
     engine = engine or ThreadEngine()
@@ -204,26 +212,26 @@ def certify(
 
 def _certify(data: tuple[Queries, sparse.csr_array], rows: IntArray, *, lam: float) -> Certificate:
     queries, all_codes = data
-    block, points = queries[rows], queries.points
+    points, own = queries.points, queries.own[rows]
     codes = rows_from_csr(all_codes[rows])
-    resid = np.empty((len(rows), points.x.shape[1]))
-    residuals(points.x, block.x, codes, resid)
+    resid, inside = _close(points.x, queries[rows].x, codes, lam)
     correlations, error = points.correlations(resid), points.correlation_error
     index, outside = np.empty(len(rows), np.int64), np.empty(len(rows))
-    strongest(points.x, block.own, resid, correlations, codes, error, index, outside)
-    return _closed(points.x, block.x, codes, lam, outside)
+    strongest(points.x, own, resid, correlations, codes, error, index, outside)
+    certificate = Certificate(np.empty(len(rows)), np.empty(len(rows)))
+    certify(inside, np.full(len(rows), lam / 2), outside, certificate)
+    return certificate
 
 
-def _closed(
-    x: NDArray[np.floating],
-    targets: NDArray[np.floating],
-    codes: Codes,
-    lam: float,
-    outside: FloatArray,
-) -> Certificate:
-    """Close the codes; their certificates, given what is outside their supports."""
+def _close(
+    x: NDArray[np.floating], targets: NDArray[np.floating], codes: Codes, lam: float
+) -> tuple[FloatArray, Inside]:
+    """Make the codes depend on their supports alone; gives their residuals, and what their
+    certificates are made of."""
     n_rows = len(targets)
     penalty = Penalty(np.full(n_rows, lam / 2), np.zeros(n_rows), np.zeros(codes.index.shape))
-    certificate = Certificate(np.empty(n_rows), np.empty(n_rows))
-    close_codes(x, targets, codes, penalty, outside, certificate)
-    return certificate
+    keep_supports(codes, penalty.pull)
+    resid = np.empty(targets.shape)
+    inside = Inside(*(np.empty(n_rows) for _ in Inside._fields))
+    solve_working_sets(x, targets, codes, penalty, resid, inside)
+    return resid, inside
