@@ -216,3 +216,8 @@ def test_bad_choices_are_refused_before_any_work(monkeypatch):
     with pytest.raises(ImportError, match=r"pip install 'srsg\[approximate\]'"):
         SRSG(3, approximate=True).fit(np.zeros((50, 5)))  # whose rows have no direction
     L1Graph(3).fit_graph(X)
+
+
+def test_no_cluster_of_workers_has_an_index():
+    with pytest.raises(ValueError, match="take it with engine='threads'"):
+        L1Graph(3, approximate=True, engine="dask").fit(DIGITS.x)

@@ -31,6 +31,7 @@ class CertifiedClusterer(CodeClusterer):
     lam: float
     approximate: bool
     n_candidates: int
+    engine: Any
 
     certified_: IntArray | None
     kkt_violation_: FloatArray | None
@@ -41,6 +42,11 @@ class CertifiedClusterer(CodeClusterer):
         super()._check_size(n_points)
         if self.approximate:
             check_faiss()
+            if self.engine != "threads":
+                raise ValueError(
+                    "approximate=True searches an index of all points in this process: take it "
+                    "with engine='threads'."
+                )
             if self.n_candidates < self.n_neighbors:
                 raise ValueError(
                     f"n_candidates={self.n_candidates} must be at least n_neighbors="
