@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from srsg.points import Points, check_zero_rows, float_type, unit_points
+from srsg.sizes import Sized
 from srsg.types import IntArray
 
 
@@ -28,7 +29,7 @@ class Report:
     zero_rows: IntArray
 
 
-class Shard:
+class Shard(Sized):
     """Points of one chunk, in unit length, and the report on it."""
 
     def __init__(self, chunk: Any, *, prepared: bool = False) -> None:
@@ -49,10 +50,6 @@ class Shard:
         same = replace(self.points, first=first)
         same.__dict__["x32"] = self.points.x32  # what was computed once
         return same
-
-    def __sizeof__(self) -> int:
-        points = self.points
-        return 1000 if points is None else points.x.nbytes + points.x32.nbytes
 
 
 def _not_finite(values: NDArray[np.floating]) -> float | None:

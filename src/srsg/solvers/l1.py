@@ -24,6 +24,7 @@ from srsg.kernels.correlations import Found, Scan, violators
 from srsg.kernels.lasso import Certificate, Inside, certify, keep_supports, solve_working_sets
 from srsg.neighbors import Targets, best_of, empty_lists, joined, nearest_in
 from srsg.points import BLOCK_SIZE, Points, Queries, Rows, blocks_of_rows
+from srsg.sizes import Sized
 from srsg.solvers.working_sets import WorkingSets
 from srsg.types import FloatArray, IntArray
 
@@ -194,7 +195,7 @@ def _in_order(
 
 
 @dataclass(frozen=True)
-class _Block:
+class _Block(Sized):
     """Some of what is coded, with its working sets."""
 
     targets: Targets
@@ -207,7 +208,7 @@ class _Block:
 
 
 @dataclass(frozen=True)
-class _Coded:
+class _Coded(Sized):
     """A block whose codes are optimal over their working sets, and what is known of them."""
 
     own: IntArray
@@ -217,7 +218,7 @@ class _Coded:
 
 
 @dataclass(frozen=True)
-class _Seen:
+class _Seen(Sized):
     """What a block has to know of the points of a shard."""
 
     neighbors: Found
@@ -226,7 +227,7 @@ class _Seen:
 
 
 @dataclass(frozen=True)
-class _Scanned:
+class _Scanned(Sized):
     """A block after a scan: the points that go on, and those that are done, certified."""
 
     rows: IntArray

@@ -22,11 +22,12 @@ from srsg.kernels.parts import (
 from srsg.kernels.sweep import Outcome, new_outcome
 from srsg.neighbors import Targets
 from srsg.points import Points, Rows, blocks_of_rows
+from srsg.sizes import Sized
 from srsg.types import FloatArray, IntArray
 
 
 @dataclass(frozen=True)
-class Candidates:
+class Candidates(Sized):
     """Points and the coordinates that their codes may use: a ragged array, sorted a row."""
 
     targets: Targets
@@ -36,14 +37,11 @@ class Candidates:
     """Their codes, if the fit of these is asked for."""
 
 
-class SmallProblems:
+class SmallProblems(Sized):
     """The problems of some points; the report is the fit of the codes they have."""
 
     def __init__(self, problems: Problems, fits: FloatArray | None) -> None:
         self.problems, self.report = problems, fits
-
-    def __sizeof__(self) -> int:
-        return sum(array.nbytes for array in self.problems)
 
 
 class MakeProblems:
@@ -84,7 +82,7 @@ def the_problems(held: SmallProblems, block: None) -> Problems:
 
 
 @dataclass(frozen=True)
-class Residuals:
+class Residuals(Sized):
     """Codes whose residuals are compared with all points, down to a floor."""
 
     targets: Targets
@@ -138,7 +136,7 @@ class FindReached:
 
 
 @dataclass(frozen=True)
-class PartTask:
+class PartTask(Sized):
     """A part as it is sent to the worker that holds its problems."""
 
     part: Part
@@ -148,7 +146,7 @@ class PartTask:
 
 
 @dataclass(frozen=True)
-class PartResult:
+class PartResult(Sized):
     """The codes of a part, what came of each, and what is missing."""
 
     codes: Codes

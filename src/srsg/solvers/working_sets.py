@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 from srsg.codes import padded, resized
 from srsg.kernels.codes import Codes
 from srsg.kernels.lasso import Penalty
+from srsg.sizes import Sized
 from srsg.types import FloatArray, IntArray
 
 
 @dataclass(frozen=True)
-class WorkingSets:
+class WorkingSets(Sized):
     """Query ``rows[p]`` is coded over the points in row p of ``codes``, in order of joining."""
 
     rows: IntArray

@@ -1,0 +1,258 @@
+"""A Dask cluster on this machine: speed, network, memory, and what that means for more points.
+
+    python benchmarks/dask_cluster.py [--points 20000] [--features 200] [--runs 3] [--write FILE]
+
+Workers are processes on loopback with one thread each. Prints how much faster two of them are than
+one, what they sent each other beside what the cost model says, and the peak memory of the client
+and the workers on points that are more than a worker's limit. ``--write`` puts the tables, with
+the costs of more points that follow from them, into a Markdown file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import dask
+import numpy as np
+from distributed import Client, LocalCluster
+
+from srsg import SRSG, L1Graph
+from srsg.distributed.engine import DaskEngine
+from srsg.distributed.files import read_array
+
+NO_FRILLS = {"threads_per_worker": 1, "processes": True, "dashboard_address": "127.0.0.1:0"}
+LIMIT = 10**9
+
+
+@contextmanager
+def workers(count: int, memory_limit: int | None = None) -> Iterator[Client]:
+    """A cluster that spills nothing and ends workers beyond their limit."""
+    kept = {f"distributed.worker.memory.{what}": False for what in ("target", "spill", "pause")}
+    options = {**NO_FRILLS, "n_workers": count, "memory_limit": memory_limit}
+    with dask.config.set(kept), LocalCluster(**options) as cluster, Client(cluster) as client:
+        yield client
+
+
+def subspaces(n_points: int, n_features: int, n_classes: int = 50, rank: int = 6) -> np.ndarray:
+    """Noisy points of random subspaces, in no order."""
+    rng = np.random.default_rng(0)
+    bases = rng.standard_normal((n_classes, rank, n_features))
+    which = rng.integers(0, n_classes, n_points)
+    weights = rng.standard_normal((n_points, rank))
+    x = np.stack([weight @ bases[each] for weight, each in zip(weights, which, strict=True)])
+    return x + 0.3 * rng.standard_normal(x.shape)
+
+
+@dataclass
+class Counts:
+    """What the client submitted: the quantities of the cost model."""
+
+    blocks: list[tuple[int, int, int, int]] = field(default_factory=list)
+
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        submit = DaskEngine._submit_begin
+
+        def watched(engine: Any, task: Any, points: Any, block: Any, **options: Any) -> Any:
+            sets = getattr(block, "sets", None)
+            if sets is not None:
+                n_shards = len(points.starts) - 1
+                width = sets.codes.index.shape[1]
+                self.blocks.append((len(sets), len(task.rows(block)), width, n_shards))
+            return submit(engine, task, points, block, **options)
+
+        DaskEngine._submit_begin = watched  # type: ignore[method-assign]
+        try:
+            yield
+        finally:
+            DaskEngine._submit_begin = submit  # type: ignore[method-assign]
+
+    def model_bytes(self, n_features: int, n_workers: int) -> float:
+        """What workers send, by the model of the guide."""
+        away = 1 - 1 / n_workers
+        total = 0.0
+        for n_rows, n_needed, width, n_shards in self.blocks:
+            row = 8 * n_features
+            most = max(16, width // 2)
+            total += away * n_needed * row  # rows to where the block begins
+            total += (n_workers - 1) * n_rows * (row + 24 * width + 56)  # the block to all others
+            total += away * n_shards * n_rows * (16 * (most + 5) + 24)  # answers
+            total += n_rows * 24 * (width + most)  # working sets back to the client
+        return total
+
+
+def sent(client: Client) -> int:
+    return sum(client.run(lambda dask_worker: dask_worker.transfer_outgoing_bytes_total).values())
+
+
+def speed(path: Path, runs: int) -> tuple[dict[int, list[float]], dict[str, float]]:
+    """Seconds to code all points on one and on two workers, and seconds by kind of task."""
+    times: dict[int, list[float]] = {1: [], 2: []}
+    tasks: dict[str, float] = {}
+    for run in range(runs + 1):  # the first compiles
+        for count in times:
+            with workers(count) as client:
+                array, _ = read_array(path, client)
+                L1Graph(engine=client).fit_graph(array[:500])  # kernels from the cache
+                before = seconds_by_task(client)
+                start = time.perf_counter()
+                L1Graph(engine=client).fit_graph(array)
+                if run:
+                    times[count].append(time.perf_counter() - start)
+                if count == 1:
+                    after = seconds_by_task(client)
+                    tasks = {name: after[name] - before.get(name, 0.0) for name in after}
+    return times, tasks
+
+
+def seconds_by_task(client: Client) -> dict[str, float]:
+    prefixes = client.cluster.scheduler.task_prefixes
+    return {name: each.all_durations.get("compute", 0.0) for name, each in prefixes.items()}
+
+
+def network(path: Path) -> tuple[float, float, list[tuple[int, int, int, int]], float]:
+    """Bytes a point on two workers: measured, by the model, the blocks, and with the sweeps."""
+    counts = Counts()
+    with workers(2) as client:
+        array, _ = read_array(path, client)
+        start = sent(client)
+        with counts.watching():
+            L1Graph(engine=client).fit_graph(array)
+        codes = sent(client) - start
+        start = sent(client)
+        SRSG(engine=client).fit_graph(array)
+        both = sent(client) - start
+    n_points, n_features = array.shape
+    model = counts.model_bytes(n_features, 2)
+    return codes / n_points, model / n_points, counts.blocks, both / n_points
+
+
+def peak_memory() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+def pairs(n_points: int, n_features: int, block_info: Any = None) -> np.ndarray:
+    """Points of which two are always alike, made where they are needed."""
+    place = block_info[None]["array-location"][0][0] if block_info else 0
+    rng = np.random.default_rng(place)
+    one = rng.standard_normal((n_points // 2, n_features), dtype=np.float32)
+    other = one + 0.1 * rng.standard_normal(one.shape, dtype=np.float32)
+    return np.stack([one, other], axis=1).reshape(n_points, n_features)
+
+
+def memory() -> tuple[int, int, int]:
+    """Bytes of points beyond the limit of a worker; peaks of the client and of a worker."""
+    import dask.array as da
+
+    width = 26_500
+    shape = {"chunks": ((250,) * 40, (width,)), "dtype": np.float32}
+    big = da.map_blocks(pairs, 250, width, **shape, meta=np.empty((0, 0), np.float32))
+    with workers(4, LIMIT) as client:
+        before = peak_memory()
+        model = L1Graph(engine=client, n_neighbors=1).fit_graph(big)
+        assert (model.neighbors_[:, 0] == np.arange(len(big)) ^ 1).all()
+        return big.nbytes, peak_memory() - before, max(client.run(peak_memory).values())
+
+
+def table(head: tuple[str, ...], rows: list[tuple[object, ...]]) -> str:
+    lines = [head, tuple("---" for _ in head), *rows]
+    return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)
+
+
+def costs(blocks: list[tuple[int, int, int, int]], tasks: dict[str, float], n: int, d: int) -> str:
+    """What the measured costs make of more points of as many features."""
+    looks = sum(rows for rows, *_ in blocks) / n  # scans of every point, on average
+    a_product = tasks["look"] / (looks * n * n * d)
+    a_point = (tasks["begin"] + tasks["take"] + tasks["end"]) / n
+    needed = sum(needed for _, needed, *_ in blocks) / n
+    rows = []
+    for size, count in ((10**5, 2), (10**5, 16), (10**6, 16), (10**6, 128), (10**7, 1024)):
+        work = looks * a_product * size * size * d + a_point * size
+        seconds = work / count
+        moved = size * 8 * d * (needed + looks * (count - 1))
+        shard = 12 * size * d / count
+        rows.append(
+            (
+                f"{size:,}",
+                count,
+                in_time(seconds),
+                f"{moved / count / 1e9:,.1f} GB",
+                f"{shard / 1e9:,.2f} GB",
+            )
+        )
+    head = ("points", "workers of one thread", "coding", "sent by each worker", "points on each")
+    facts = (
+        f"Every point was scanned {looks:.2f} times on average; a scan took "
+        f"{a_product * 1e12:.1f} ps for each pair of points and feature, the small problems "
+        f"{a_point * 1e3:.2f} ms a point, and {needed:.1f} rows were fetched for it."
+    )
+    return facts + "\n\n" + table(head, rows)
+
+
+def in_time(seconds: float) -> str:
+    for unit, length in (("days", 86400), ("h", 3600), ("min", 60)):
+        if seconds >= 2 * length:
+            return f"{seconds / length:.1f} {unit}"
+    return f"{seconds:.0f} s"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--points", type=int, default=20_000)
+    parser.add_argument("--features", type=int, default=200)
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--no-memory", action="store_true", help="leave the large points out")
+    parser.add_argument("--write", type=Path)
+    options = parser.parse_args()
+    n, d = options.points, options.features
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "points.npy"
+        np.save(path, subspaces(n, d))
+        times, tasks = speed(path, options.runs)
+        measured, model, blocks, both = network(path)
+    one, two = (float(np.median(times[count])) for count in (1, 2))
+    lines = [
+        f"{n:,} points of {d} features, median of {options.runs} alternating runs.",
+        table(
+            ("", "one worker", "two", "ratio"),
+            [("l1 codes", f"{one:.1f} s", f"{two:.1f} s", f"{one / two:.2f} (at least 1.6)")],
+        ),
+        table(
+            ("sent on the network, a point", "measured", "by the model", "ratio"),
+            [
+                ("l1 codes", f"{measured:,.0f} B", f"{model:,.0f} B", f"{measured / model:.2f}"),
+                ("l1 codes and sweeps", f"{both:,.0f} B", "", ""),
+            ],
+        ),
+    ]
+    if not options.no_memory:
+        nbytes, client, worker = memory()
+        lines.append(
+            table(
+                ("memory", "bytes"),
+                [
+                    ("the points", f"{nbytes / 1e9:.2f} GB"),
+                    ("limit of each of four workers", f"{LIMIT / 1e9:.2f} GB"),
+                    ("peak of a worker", f"{worker / 1e9:.2f} GB"),
+                    ("growth of the client's peak", f"{client / 1e9:.2f} GB"),
+                ],
+            )
+        )
+    lines.append(costs(blocks, tasks, n, d))
+    text = "\n\n".join(lines) + "\n"
+    print(text)
+    if options.write:
+        note = "Written by `benchmarks/dask_cluster.py`; every figure follows from its run.\n\n"
+        options.write.write_text("# Costs on a Dask cluster\n\n" + note + text)
+
+
+if __name__ == "__main__":
+    main()
