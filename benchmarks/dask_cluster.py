@@ -1,16 +1,19 @@
 """A Dask cluster on this machine: speed, network, memory, and what that means for more points.
 
     python benchmarks/dask_cluster.py [--points 20000] [--features 200] [--runs 3] [--write FILE]
+    python benchmarks/dask_cluster.py --same [--data DIR]
 
 Workers are processes on loopback with one thread each. Prints how much faster two of them are than
 one, what they sent each other beside what the cost model says, and the peak memory of the client
 and the workers on points that are more than a worker's limit. ``--write`` puts the tables, with
-the costs of more points that follow from them, into a Markdown file.
+the costs of more points that follow from them, into a Markdown file. ``--same`` compares instead
+everything that ``SRSG.fit`` learns with what threads learn, bit for bit, in three chunkings.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import resource
 import tempfile
 import time
@@ -162,6 +165,34 @@ def memory() -> tuple[int, int, int]:
         return big.nbytes, peak_memory() - before, max(client.run(peak_memory).values())
 
 
+def same_bits(name: str, X: np.ndarray, n_clusters: int) -> None:
+    """Fit on threads and on two workers, and compare all that was learnt."""
+    expected = vars(SRSG(n_clusters, random_state=0).fit(X))
+    with workers(2) as client, tempfile.TemporaryDirectory() as folder:
+        np.save(Path(folder) / "points.npy", X)
+        for rows in (-(-len(X) // 2), len(X) // 3, len(X) // 10 + 7):
+            array, _ = read_array(Path(folder) / "points.npy", client)
+            chunks = array.rechunk((rows, -1))
+            model = SRSG(n_clusters, random_state=0, engine=client).fit(chunks)
+            for attribute, value in expected.items():
+                if attribute.endswith("_") and attribute != "fit_X_":
+                    found = getattr(model, attribute)
+                    if hasattr(value, "nnz"):
+                        assert found.nnz == value.nnz, attribute
+                        value, found = value.data, found.data
+                    np.testing.assert_array_equal(found, value, err_msg=attribute)
+            print(f"{name}, {len(X)} x {X.shape[1]}, chunks of {rows} rows: the same bits")
+
+
+def compare(data: str | None, n_points: int, n_features: int) -> None:
+    for name, count in (("COIL20", 20), ("UMIST", 20)):
+        path = Path(data or "") / f"{name}.npz"
+        if path.exists():
+            with np.load(path) as file:
+                same_bits(name, file["X"].astype(np.float64), count)
+    same_bits("made-up subspaces", subspaces(n_points, n_features), 50)
+
+
 def table(head: tuple[str, ...], rows: list[tuple[object, ...]]) -> str:
     lines = [head, tuple("---" for _ in head), *rows]
     return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)
@@ -211,8 +242,13 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--no-memory", action="store_true", help="leave the large points out")
     parser.add_argument("--write", type=Path)
+    parser.add_argument("--same", action="store_true", help="compare the results with threads")
+    parser.add_argument("--data", default=os.environ.get("SRSG_DATA"))
     options = parser.parse_args()
     n, d = options.points, options.features
+    if options.same:
+        compare(options.data, n, d)
+        return
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "points.npy"
         np.save(path, subspaces(n, d))

@@ -9,9 +9,8 @@ grows in the same way whatever the blocks are and wherever the points lie.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,17 +19,10 @@ from scipy import sparse
 from srsg.checkpoint import NO_CHECKPOINT, Checkpoint
 from srsg.codes import csr_from_rows
 from srsg.engine import Engine, ThreadEngine
-from srsg.kernels.correlations import Found, Scan, violators
-from srsg.kernels.lasso import Certificate, Inside, certify, keep_supports, solve_working_sets
-from srsg.neighbors import Targets, best_of, empty_lists, joined, nearest_in
-from srsg.points import BLOCK_SIZE, Points, Queries, Rows, blocks_of_rows
-from srsg.sizes import Sized
+from srsg.points import BLOCK_SIZE, Points, Queries
+from srsg.solvers.scans import ScanBlock, Scanned, ScanRound
 from srsg.solvers.working_sets import WorkingSets
 from srsg.types import FloatArray, IntArray
-
-LEAST_TAKEN = 16
-"""Violators that join a working set after a scan, or half as many as it has if that is more:
-a larger number would make the Gram matrices dearer than the scans it saves."""
 
 
 @dataclass(frozen=True)
@@ -149,21 +141,21 @@ def solve_exactly(
     keep: Checkpoint = NO_CHECKPOINT,
 ) -> Solved:
     """Let violators into the working sets until there are none."""
-    scanned: list[_Scanned] = []
+    scanned: list[Scanned] = []
     n_scans = 0
     while len(active):
         scan = f"scan-{n_scans + 1}"
-        blocks = [_Scanned.from_arrays(arrays) for arrays in keep.load(scan)]
+        blocks = [Scanned.from_arrays(arrays) for arrays in keep.load(scan)]
         rest = active.without([block.rows for block in blocks])
-        task = _Scan(tol / 2, 0 if n_scans else n_neighbors, block_size)
+        task = ScanRound(tol / 2, 0 if n_scans else n_neighbors, block_size)
         rows_each = 1 + float(np.mean(rest.codes.size)) if len(rest) else 1.0
         rows_a_block = engine.rows_a_block(queries.points, len(rest), block_size, rows_each)
         blocks += engine.go_round(
             task,
             queries.points,
-            [_Block.of(queries, sets) for sets in rest.blocks(rows_a_block)],
+            [ScanBlock.of(queries, sets) for sets in rest.blocks(rows_a_block)],
             label=f"codes, scan {n_scans + 1} of {len(active)} points",
-            done=keep.saver(scan, _Scanned.arrays),
+            done=keep.saver(scan, Scanned.arrays),
         )
         active = WorkingSets.concatenate([block.going_on for block in blocks])
         scanned += blocks
@@ -172,7 +164,7 @@ def solve_exactly(
             neighbors = _in_order(blocks, lambda block: block.rows, lambda block: block.neighbors)
     sets = WorkingSets.concatenate([block.done for block in scanned])
 
-    def of_codes(part: Callable[[_Scanned], NDArray]) -> NDArray:
+    def of_codes(part: Callable[[Scanned], NDArray]) -> NDArray:
         return _in_order(scanned, lambda block: block.done.rows, part)
 
     return Solved(
@@ -185,136 +177,10 @@ def solve_exactly(
 
 
 def _in_order(
-    blocks: Sequence[_Scanned],
-    rows: Callable[[_Scanned], IntArray],
-    part: Callable[[_Scanned], NDArray],
+    blocks: Sequence[Scanned],
+    rows: Callable[[Scanned], IntArray],
+    part: Callable[[Scanned], NDArray],
 ) -> NDArray:
     """A part of all blocks, in the order of its rows."""
     order = np.argsort(np.concatenate([rows(block) for block in blocks]))
     return np.concatenate([part(block) for block in blocks])[order]
-
-
-@dataclass(frozen=True)
-class _Block(Sized):
-    """Some of what is coded, with its working sets."""
-
-    targets: Targets
-    sets: WorkingSets
-
-    @classmethod
-    def of(cls, queries: Queries, sets: WorkingSets) -> Self:
-        some = queries[sets.rows]
-        return cls(Targets(some.own, some.new), sets)
-
-
-@dataclass(frozen=True)
-class _Coded(Sized):
-    """A block whose codes are optimal over their working sets, and what is known of them."""
-
-    own: IntArray
-    sets: WorkingSets
-    resid: FloatArray
-    inside: Inside
-
-
-@dataclass(frozen=True)
-class _Seen(Sized):
-    """What a block has to know of the points of a shard."""
-
-    neighbors: Found
-    violators: Found
-    outside: FloatArray
-
-
-@dataclass(frozen=True)
-class _Scanned(Sized):
-    """A block after a scan: the points that go on, and those that are done, certified."""
-
-    rows: IntArray
-    neighbors: IntArray
-    going_on: WorkingSets
-    done: WorkingSets
-    certificate: Certificate
-
-    def arrays(self) -> dict[str, NDArray]:
-        """All of it by name."""
-        return {
-            "rows": self.rows,
-            "neighbors": self.neighbors,
-            **{f"going_on_{name}": array for name, array in self.going_on.arrays().items()},
-            **{f"done_{name}": array for name, array in self.done.arrays().items()},
-            **self.certificate._asdict(),
-        }
-
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, NDArray]) -> Self:
-        return cls(
-            arrays["rows"],
-            arrays["neighbors"],
-            WorkingSets.from_arrays(arrays, "going_on_"),
-            WorkingSets.from_arrays(arrays, "done_"),
-            Certificate(arrays["violation"], arrays["gap"]),
-        )
-
-
-@dataclass(frozen=True)
-class _Scan:
-    """The way of a block round all points: code it over its working sets, look for violators."""
-
-    tol: float
-    n_neighbors: int
-    block_size: int
-
-    def rows(self, block: _Block) -> IntArray:
-        return np.union1d(block.targets.needed(), block.sets.members())
-
-    def begin(self, rows: Rows, block: _Block) -> _Coded:
-        sets, targets = block.sets.with_room(0), block.targets.vectors(rows)
-        places = sets.codes._replace(index=rows.places(sets.codes.index))
-        resid = np.empty(targets.shape)
-        inside = Inside(*(np.empty(len(sets)) for _ in Inside._fields))
-        solve_working_sets(rows.x, targets, places, sets.penalty, resid, inside)
-        return _Coded(block.targets.own, sets, resid, inside)
-
-    def look(self, shard: Points, begun: _Coded) -> _Seen:
-        parts = blocks_of_rows(len(begun.sets), self.block_size)
-        seen = [self._look(shard, begun, rows) for rows in parts]
-        neighbors, violators, outside = zip(*seen, strict=True)
-        return _Seen(joined(neighbors), joined(violators), np.concatenate(outside))
-
-    def _look(
-        self, shard: Points, begun: _Coded, rows: IntArray
-    ) -> tuple[Found, Found, FloatArray]:
-        own, resid, sets = begun.own[rows], begun.resid[rows], begun.sets[rows]
-        correlations = shard.correlations(resid)
-        # Working sets are empty at first, and the residuals the points themselves.
-        neighbors = nearest_in(shard, resid, own, correlations, self.n_neighbors)
-        most = _most_taken(sets)
-        found = empty_lists(len(rows), int(_most_taken(begun.sets).max()))
-        outside = np.empty(len(rows))
-        scan = Scan(shard.first, self.tol, shard.correlation_error)
-        half_lam = sets.penalty.half_lam
-        violators(
-            shard.x, own, resid, correlations, sets.codes, half_lam, scan, most, found, outside
-        )
-        return neighbors, found, outside
-
-    def end(self, begun: _Coded, seen: Sequence[_Seen]) -> _Scanned:
-        most = _most_taken(begun.sets)
-        worst = best_of([each.violators for each in seen], int(most.max()))
-        sets = begun.sets.with_room(0)
-        # What the code does not use would only make the next problem larger. It may come back:
-        # the objective falls from scan to scan, so that this ends.
-        keep_supports(sets.codes, sets.penalty.pull)
-        grown = sets.with_members(worst.index, np.minimum(worst.size, most))
-        ended = worst.size == 0
-        done, half_lam = sets[ended], sets.penalty.half_lam[ended]
-        outside = np.max([each.outside for each in seen], axis=0)[ended]
-        certificate = Certificate(np.empty(len(done)), np.empty(len(done)))
-        certify(Inside(*(part[ended] for part in begun.inside)), half_lam, outside, certificate)
-        neighbors = best_of([each.neighbors for each in seen], self.n_neighbors)
-        return _Scanned(sets.rows, neighbors.index, grown[~ended], done, certificate)
-
-
-def _most_taken(sets: WorkingSets) -> IntArray:
-    return np.maximum(LEAST_TAKEN, sets.codes.size // 2)

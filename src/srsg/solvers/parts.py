@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from srsg.codes import csr_from_rows, resized, rows_from_csr
+from srsg.codes import resized, rows_from_csr
 from srsg.engine import Engine
 from srsg.kernels.codes import Codes
 from srsg.kernels.fpgd_sp import Settings
@@ -83,8 +83,8 @@ class PartSweeps:
             engine.quiet(),
             rows_from_csr(init_codes, spare=16),
             new_outcome(points.n),
-            _parts(points, points.n, engine),
-            _first_candidates(init_codes, neighbors),
+            in_parts(points, points.n, engine),
+            first_candidates(init_codes, neighbors),
         )
 
     def fits(self) -> FloatArray:
@@ -97,7 +97,7 @@ class PartSweeps:
             Candidates(
                 self._targets(rows),
                 *ragged([self.candidates[row] for row in rows]),
-                _rows_of(self.codes, rows),
+                rows_of(self.codes, rows),
             )
             for rows in self.parts
         ]
@@ -175,8 +175,8 @@ class PartSweeps:
             rows,
             int(np.searchsorted(seen, rows[0])),
             np.searchsorted(seen, self.neighbors[rows]),
-            _rows_of(before, seen),
-            _rows_of(self.codes, seen),
+            rows_of(before, seen),
+            rows_of(self.codes, seen),
             todo,
         )
         return self._with_problems(rows, part)
@@ -214,7 +214,7 @@ class PartSweeps:
         rows = np.array(sorted(floors))
         floor = np.array([floors[row] for row in rows.tolist()])
         blocks = [
-            Residuals(self._targets(rows[at]), _rows_of(before, rows[at]), floor[at])
+            Residuals(self._targets(rows[at]), rows_of(before, rows[at]), floor[at])
             for at in blocks_of_rows(
                 len(rows), self.engine.rows_a_block(self.points, len(rows), BLOCK_SIZE)
             )
@@ -258,74 +258,7 @@ class PartSweeps:
         return np.concatenate([codes.index[j, : codes.size[j]] for codes, j in each])
 
 
-@dataclass
-class NewParts(PartSweeps):
-    """The same for new points, whose neighbours are fitted ones with codes that stay."""
-
-    fitted: Codes = field(kw_only=True)
-    new: NDArray[np.floating] = field(kw_only=True)
-
-    @classmethod
-    def of(
-        cls,
-        points: Points,
-        fitted: sparse.csr_array,
-        queries: Points,
-        init_codes: sparse.csr_array,
-        neighbors: IntArray,
-        settings: Settings,
-        engine: Engine,
-    ) -> NewParts:
-        return cls(
-            points,
-            neighbors,
-            settings,
-            engine.quiet(),
-            rows_from_csr(init_codes, spare=16),
-            new_outcome(queries.n),
-            _parts(points, queries.n, engine),
-            _first_candidates(init_codes, neighbors, fitted),
-            fitted=rows_from_csr(fitted),
-            new=np.ascontiguousarray(queries.x, dtype=points.dtype),
-        )
-
-    def solve(self, stage: Stage) -> sparse.csr_array:
-        """The codes of the new points."""
-        self._hold()
-        self.sweep(stage)
-        return csr_from_rows(self.codes, self.points.n)
-
-    def _concerned(self, moved: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        return np.zeros(len(moved), bool)
-
-    def _targets(self, rows: IntArray) -> Targets:
-        return Targets(np.full(len(rows), -1), self.new[rows])
-
-    def _task(self, rows: IntArray, before: Codes, todo: NDArray[np.bool_]) -> PartTask:
-        seen = np.unique(self.neighbors[rows])
-        width = max(self.fitted.index.shape[1], before.index.shape[1], self.codes.index.shape[1])
-        neighbors = resized(_rows_of(self.fitted, seen), width)
-
-        def below(codes: Codes) -> Codes:
-            own = resized(_rows_of(codes, rows), width)
-            return Codes(*map(np.concatenate, zip(neighbors, own, strict=True)))
-
-        part = Part(
-            np.full(len(rows), -1),
-            len(seen),
-            np.searchsorted(seen, self.neighbors[rows]),
-            below(before),
-            below(self.codes),
-            todo,
-        )
-        return self._with_problems(rows, part)
-
-    def _voted(self, row: int, before: Codes) -> IntArray:
-        each = self.neighbors[row]
-        return np.concatenate([self.fitted.index[j, : self.fitted.size[j]] for j in each])
-
-
-def _parts(points: Points, n_rows: int, engine: Engine) -> list[IntArray]:
+def in_parts(points: Points, n_rows: int, engine: Engine) -> list[IntArray]:
     """Rows in parts that workers have memory for, and all of them work."""
     most = max(1, BYTES_A_PART // (8 * points.n_features * COORDINATES))
     return blocks_of_rows(n_rows, min(-(-n_rows // (2 * engine.n_workers)), most))
@@ -335,7 +268,7 @@ def _ahead(floor: float) -> float:
     return REACH_AHEAD * floor if floor > 0 else floor
 
 
-def _first_candidates(
+def first_candidates(
     codes: sparse.csr_array, neighbors: IntArray, fitted: sparse.csr_array | None = None
 ) -> list[IntArray]:
     """The support of every point, and what nearly half of its neighbours use.
@@ -358,5 +291,5 @@ def _ones(codes: sparse.csr_array) -> sparse.csr_array:
     return sparse.csr_array((ones, codes.indices, codes.indptr), shape=codes.shape)
 
 
-def _rows_of(codes: Codes, rows: IntArray) -> Codes:
+def rows_of(codes: Codes, rows: IntArray) -> Codes:
     return Codes(*(array[rows] for array in codes))

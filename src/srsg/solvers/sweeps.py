@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-from srsg.checkpoint import Checkpoint
 from srsg.codes import csr_from_rows, resized, rows_from_csr
 from srsg.engine import Engine, ThreadEngine, serial_linear_algebra
 from srsg.kernels.codes import Codes
@@ -23,8 +21,10 @@ from srsg.kernels.votes import support_distances
 from srsg.points import BLOCK_SIZE, Points, Queries, blocks_of_rows
 from srsg.progress import Stage
 from srsg.solvers.levels import independent_sets
+from srsg.solvers.new_parts import NewParts
 from srsg.solvers.part_tasks import fits_of
-from srsg.solvers.parts import NewParts, PartSweeps
+from srsg.solvers.parts import PartSweeps
+from srsg.solvers.sweep_state import SweepState
 from srsg.types import FloatArray, IntArray
 
 POINTS_A_CALL = 512
@@ -120,7 +120,7 @@ def srsg_codes(
         *(init_codes.indptr, init_codes.indices, init_codes.data, neighbors),
         settings,
     )
-    state = _State.kept_last(keep, init_codes)
+    state = SweepState.kept_last(keep, init_codes)
     with _sweeps_over(points, state.codes, neighbors, settings, engine) as run:
         if state.n_sweeps < 0:
             state.objective.append(_objective(run.fits(), run.codes, neighbors, gamma))
@@ -138,55 +138,6 @@ def srsg_codes(
         n_let_in=state.n_let_in,
         converged=state.converged,
     )
-
-
-@dataclass
-class _State:
-    """Where the sweeps are: all that the result is made of, and a next fit could start from."""
-
-    codes: sparse.csr_array
-    ever_cut: NDArray[np.bool_]
-    objective: list[float] = field(default_factory=list)
-    n_iter: int = 0
-    n_let_in: int = 0
-    converged: bool = False
-
-    @property
-    def n_sweeps(self) -> int:
-        return len(self.objective) - 1
-
-    def note(self, value: float, outcome: Outcome, codes: sparse.csr_array, tol: float) -> None:
-        """Take over what a sweep ended with."""
-        self.converged = abs(value - self.objective[-1]) < tol or not outcome.changed.any()
-        self.codes = codes
-        self.objective.append(value)
-        self.ever_cut |= outcome.cut
-        self.n_iter = max(self.n_iter, int(outcome.iterations.max()))
-        self.n_let_in += int(outcome.let_in.sum())
-
-    def arrays(self) -> dict[str, NDArray]:
-        """All of it by name."""
-        codes = {name: getattr(self.codes, name) for name in ("indptr", "indices", "data")}
-        counts = np.array([self.n_iter, self.n_let_in, self.converged])
-        objective = np.array(self.objective)
-        return {**codes, "cut": self.ever_cut, "objective": objective, "counts": counts}
-
-    @classmethod
-    def kept_last(cls, keep: Checkpoint, init_codes: sparse.csr_array) -> Self:
-        """The state after the last sweep that was kept, or before the first."""
-        kept = max(keep.load("sweep"), key=lambda each: len(each["objective"]), default=None)
-        if kept is None:
-            return cls(init_codes, np.zeros(init_codes.shape[0], bool))
-        parts = (kept["data"], kept["indices"], kept["indptr"])
-        n_iter, n_let_in, converged = kept["counts"].tolist()
-        return cls(
-            sparse.csr_array(parts, shape=init_codes.shape),
-            kept["cut"],
-            kept["objective"].tolist(),
-            n_iter,
-            n_let_in,
-            bool(converged),
-        )
 
 
 @contextmanager

@@ -1,0 +1,89 @@
+"""Codes of new points over fitted ones that lie in shards: one step of a sweep by parts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from srsg.codes import csr_from_rows, resized, rows_from_csr
+from srsg.engine import Engine
+from srsg.kernels.codes import Codes
+from srsg.kernels.fpgd_sp import Settings
+from srsg.kernels.parts import Part
+from srsg.kernels.sweep import new_outcome
+from srsg.neighbors import Targets
+from srsg.points import Points
+from srsg.progress import Stage
+from srsg.solvers.part_tasks import PartTask
+from srsg.solvers.parts import PartSweeps, first_candidates, in_parts, rows_of
+from srsg.types import IntArray
+
+
+@dataclass
+class NewParts(PartSweeps):
+    """The same for new points, whose neighbours are fitted ones with codes that stay."""
+
+    fitted: Codes = field(kw_only=True)
+    new: NDArray[np.floating] = field(kw_only=True)
+
+    @classmethod
+    def of(
+        cls,
+        points: Points,
+        fitted: sparse.csr_array,
+        queries: Points,
+        init_codes: sparse.csr_array,
+        neighbors: IntArray,
+        settings: Settings,
+        engine: Engine,
+    ) -> NewParts:
+        return cls(
+            points,
+            neighbors,
+            settings,
+            engine.quiet(),
+            rows_from_csr(init_codes, spare=16),
+            new_outcome(queries.n),
+            in_parts(points, queries.n, engine),
+            first_candidates(init_codes, neighbors, fitted),
+            fitted=rows_from_csr(fitted),
+            new=np.ascontiguousarray(queries.x, dtype=points.dtype),
+        )
+
+    def solve(self, stage: Stage) -> sparse.csr_array:
+        """The codes of the new points."""
+        self._hold()
+        self.sweep(stage)
+        return csr_from_rows(self.codes, self.points.n)
+
+    def _concerned(self, moved: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        return np.zeros(len(moved), bool)
+
+    def _targets(self, rows: IntArray) -> Targets:
+        return Targets(np.full(len(rows), -1), self.new[rows])
+
+    def _task(self, rows: IntArray, before: Codes, todo: NDArray[np.bool_]) -> PartTask:
+        seen = np.unique(self.neighbors[rows])
+        width = max(self.fitted.index.shape[1], before.index.shape[1], self.codes.index.shape[1])
+        neighbors = resized(rows_of(self.fitted, seen), width)
+
+        def below(codes: Codes) -> Codes:
+            own = resized(rows_of(codes, rows), width)
+            return Codes(*map(np.concatenate, zip(neighbors, own, strict=True)))
+
+        part = Part(
+            np.full(len(rows), -1),
+            len(seen),
+            np.searchsorted(seen, self.neighbors[rows]),
+            below(before),
+            below(self.codes),
+            todo,
+        )
+        return self._with_problems(rows, part)
+
+    def _voted(self, row: int, before: Codes) -> IntArray:
+        each = self.neighbors[row]
+        return np.concatenate([self.fitted.index[j, : self.fitted.size[j]] for j in each])
