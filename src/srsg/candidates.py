@@ -7,6 +7,7 @@ points and nothing else: whoever uses it computes correlations anew, in float64.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from srsg.engine import notice_new_libraries
 from srsg.points import Points
 from srsg.types import IntArray
 
@@ -149,10 +151,13 @@ def _one_thread() -> Iterator[None]:
 
 def check_faiss() -> Any:
     """The library that searches, or one line that says how to get it."""
+    known = "faiss" in sys.modules
     try:
         import faiss
     except ImportError as error:
         raise ImportError(
             "approximate=True takes faiss: pip install 'srsg[approximate]'."
         ) from error
+    if not known:
+        notice_new_libraries()
     return faiss

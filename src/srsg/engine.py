@@ -32,6 +32,11 @@ def _thread_pools() -> ThreadpoolController:
     return ThreadpoolController()  # looking for the libraries takes a while
 
 
+def notice_new_libraries() -> None:
+    """Look for libraries with threads again: one that was imported late brings its own."""
+    _thread_pools.cache_clear()
+
+
 def serial_linear_algebra() -> AbstractContextManager[object]:
     """Keep BLAS to one thread.
 
