@@ -135,14 +135,50 @@ class FindReached:
         return found
 
 
+class PackedCodes(Sized):
+    """Codes as they travel: one after the other, with values for some rows only."""
+
+    def __init__(self, codes: Codes, valued: slice) -> None:
+        self.size, self.valued = codes.size, valued
+        self.index = codes.index[_used(codes)]
+        some = Codes(*(array[valued] for array in codes))
+        self.value = some.value[_used(some)]
+
+    def unpacked(self, width: int) -> Codes:
+        """In rows of the given width; zeros where there are no values."""
+        codes = Codes(
+            np.zeros((len(self.size), width), np.int64),
+            np.zeros((len(self.size), width)),
+            self.size.copy(),
+        )
+        codes.index[_used(codes)] = self.index
+        some = Codes(*(array[self.valued] for array in codes))
+        some.value[_used(some)] = self.value
+        return codes
+
+
+def _used(codes: Codes) -> NDArray[np.bool_]:
+    return np.arange(codes.index.shape[1]) < codes.size[:, None]
+
+
 @dataclass(frozen=True)
 class PartTask(Sized):
     """A part as it is sent to the worker that holds its problems."""
 
     part: Part
+    """With its codes packed."""
+    width: int
     more: Problems
     slots: IntArray
     reached: Reached
+
+    @classmethod
+    def of(
+        cls, part: Part, width: int, more: Problems, slots: IntArray, reached: Reached
+    ) -> PartTask:
+        own = slice(part.first, part.first + len(part.todo))
+        before, codes = PackedCodes(part.before, own), PackedCodes(part.codes, slice(0))
+        return cls(part._replace(before=before, codes=codes), width, more, slots, reached)
 
 
 @dataclass(frozen=True)
@@ -160,7 +196,8 @@ class SolvePart:
 
     def __call__(self, held: SmallProblems, task: PartTask) -> PartResult:
         part, n_points = task.part, len(task.part.todo)
-        codes = Codes(*(array.copy() for array in part.codes))
+        part = part._replace(before=part.before.unpacked(task.width))
+        codes = task.part.codes.unpacked(task.width)
         outcome = new_outcome(n_points)
         state = State(np.zeros(n_points, np.int64), np.zeros(n_points, bool), np.zeros(n_points))
         solve_part(

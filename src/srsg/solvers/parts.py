@@ -188,10 +188,8 @@ class PartSweeps:
             int(part.codes.size.max(initial=0)),
             max(len(self.candidates[row]) for row in rows),
         )
-        before, codes = resized(part.before, width), resized(part.codes, width)
         slots, more = self._more_of(rows)
-        reached = self._reached_of(rows)
-        return PartTask(part._replace(before=before, codes=codes), more, slots, reached)
+        return PartTask.of(part, width, more, slots, self._reached_of(rows))
 
     def _more_of(self, rows: IntArray) -> tuple[IntArray, Problems]:
         """The larger problems of a part, and which point has which."""
