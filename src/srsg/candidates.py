@@ -7,7 +7,6 @@ points and nothing else: whoever uses it computes correlations anew, in float64.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,7 +16,6 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from srsg.engine import notice_new_libraries
 from srsg.points import Points
 from srsg.types import IntArray
 
@@ -151,13 +149,10 @@ def _one_thread() -> Iterator[None]:
 
 def check_faiss() -> Any:
     """The library that searches, or one line that says how to get it."""
-    known = "faiss" in sys.modules
     try:
         import faiss
     except ImportError as error:
         raise ImportError(
             "approximate=True takes faiss: pip install 'srsg[approximate]'."
         ) from error
-    if not known:
-        notice_new_libraries()
     return faiss

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed, wait
 from contextlib import AbstractContextManager
 from copy import copy
-from functools import cache, partial
+from functools import lru_cache, partial
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -27,14 +28,11 @@ Seen = TypeVar("Seen")
 Result_out = TypeVar("Result_out", covariant=True)
 
 
-@cache
-def _thread_pools() -> ThreadpoolController:
-    return ThreadpoolController()  # looking for the libraries takes a while
-
-
-def notice_new_libraries() -> None:
-    """Look for libraries with threads again: one that was imported late brings its own."""
-    _thread_pools.cache_clear()
+@lru_cache(maxsize=1)
+def _thread_pools(n_modules: int) -> ThreadpoolController:
+    """The libraries with threads. Looking for them takes a while, so it is done again only when
+    modules were imported since, which may have brought their own."""
+    return ThreadpoolController()
 
 
 def serial_linear_algebra() -> AbstractContextManager[object]:
@@ -43,7 +41,7 @@ def serial_linear_algebra() -> AbstractContextManager[object]:
     Its threads inside ours would oversubscribe the machine, and the bits of a product may
     depend on how many there are.
     """
-    return _thread_pools().limit(limits=1, user_api="blas")
+    return _thread_pools(len(sys.modules)).limit(limits=1, user_api="blas")
 
 
 class Beginning(Protocol[Block_in, Begun_out]):
