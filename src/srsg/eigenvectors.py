@@ -9,7 +9,8 @@ top and presses all others together. Its products are cheap, and it needs few of
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import acosh, ceil
+from itertools import count as counted
+from math import acosh, ceil, inf, log
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +33,16 @@ FILTERED_TOP = 5.0
 higher degree for hardly fewer steps of Lanczos."""
 
 MOST_DEGREES = 100
+
+SPACE_ERROR = 1e-9
+"""Residual at which filtered vectors count as eigenvectors."""
+
+GUARDS = 5
+"""Vectors filtered beside those that are wanted: the gap that counts is the one behind them."""
+
+FIRST_DEGREE, DEGREES_LEFT = 20, 1000
+"""Of the first rounds of filtering; and how many more are worth waiting for: Lanczos does the
+rest."""
 
 
 def leading_eigenpairs(
@@ -102,17 +113,27 @@ def _leading_plain(
 def _leading_filtered(
     matrix: sparse.csr_array, count: int, engine: Engine
 ) -> tuple[FloatArray, FloatArray]:
+    values, vectors, error = _leading_space(matrix, count, engine)
+    if error <= SPACE_ERROR:
+        return values, vectors
     # A subspace's Ritz values bound the eigenvalues from below, so none that is wanted lies in
     # the interval from -1 to this, and the order of those above it is that of the polynomials.
-    least = _lower_bound(matrix, count, engine)
-    center, half_width = _interval(least)
-    reach = acosh(max((1 - center) / half_width, 1 + 1e-12))
-    degree = min(ceil(acosh(FILTERED_TOP) / reach), MOST_DEGREES)
-    apply = _filter(matrix, degree, least)
-    filtered = LinearOperator(matrix.shape, matvec=apply, dtype=np.float64)
+    least = max(float(values[-1]), 0.0)
+    filtered = LinearOperator(
+        matrix.shape,
+        matvec=_filter(matrix, _degree(least, FILTERED_TOP), least),
+        dtype=np.float64,
+    )
     vectors = _lanczos(filtered, count)[1]
     values = np.einsum("ij,ij->j", vectors, matrix @ vectors)
     return _in_order(values, vectors)
+
+
+def _degree(least: float, top: float) -> int:
+    """The degree at which the filter maps the eigenvalue 1 to ``top``."""
+    center, half_width = _interval(least)
+    reach = acosh(max((1 - center) / half_width, 1 + 1e-12))
+    return min(max(ceil(acosh(top) / reach), 1), MOST_DEGREES)
 
 
 def _interval(least: float) -> tuple[float, float]:
@@ -134,23 +155,41 @@ def _filter(
     return apply
 
 
-def _lower_bound(
-    matrix: sparse.csr_array, count: int, engine: Engine, degree: int = 20, rounds: int = 3
-) -> float:
-    """A bound that ``count`` eigenvalues are above, not far below the last of them.
+def _leading_space(
+    matrix: sparse.csr_array, count: int, engine: Engine
+) -> tuple[FloatArray, FloatArray, float]:
+    """Ritz values and vectors of a space that is rich in leading eigenvectors, and the largest
+    residual among them.
 
-    Random vectors, filtered, span a space that is rich in leading eigenvectors.
+    Random vectors are filtered, over and over. Where the clusters are clear, with eigenvalues
+    crowded at 1 and a gap below, this finds them all at once and Lanczos, one after the other,
+    hardly. It ends when it gets there, or is not going to in few rounds.
     """
     rng = np.random.default_rng(0)
-    basis = rng.standard_normal((matrix.shape[0], count))
-    least = 0.0
-    for _ in range(rounds):
+    size = matrix.shape[0]
+    basis = rng.standard_normal((size, min(count + GUARDS, size)))
+    least, degree, error = 0.0, FIRST_DEGREE, inf
+    for step in counted(1):
         apply = _filter(matrix, degree, least)
         columns = engine.quiet().map(_applied, apply, list(basis.T), label="filter")
         basis = linalg.qr(np.column_stack(columns), mode="economic")[0]
-        ritz = np.linalg.eigvalsh(basis.T @ (matrix @ basis))
-        least = max(least, float(ritz[0]))
-    return least
+        image = matrix @ basis
+        values, turn = np.linalg.eigh(basis.T @ image)
+        values, turn = values[::-1], turn[:, ::-1]
+        basis, image = basis @ turn, image @ turn
+        residuals = image[:, :count] - basis[:, :count] * values[:count]
+        before, error = error, float(np.linalg.norm(residuals, axis=0).max())
+        if error <= SPACE_ERROR or (step >= 3 and not _worth_it(before, error, degree)):
+            break
+        least = max(least, float(values[-1]))
+        degree = FIRST_DEGREE if step < 3 else _degree(least, 100.0)
+    return values[:count].copy(), basis[:, :count], error
+
+
+def _worth_it(before: float, error: float, degree: int) -> bool:
+    """Whether few more degrees will do, at the pace of the last."""
+    pace = log(before / error) / degree
+    return pace > 0 and log(error / SPACE_ERROR) / pace <= DEGREES_LEFT
 
 
 def _applied(apply: Callable[[FloatArray], FloatArray], column: FloatArray) -> FloatArray:

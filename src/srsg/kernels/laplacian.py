@@ -4,8 +4,9 @@ from collections import namedtuple
 
 import numpy as np
 
-from srsg.kernels.compiled import ZERO, helper, kernel
+from srsg.kernels.compiled import ZERO, kernel
 from srsg.kernels.correlations import insert_sorted
+from srsg.kernels.lasso import keep_pulled
 from srsg.kernels.linalg import assign, dot
 
 Reach = namedtuple("Reach", "resid bound radius")
@@ -47,19 +48,6 @@ def pulled_sets(codes, rows, starts, neighbors, weights, sets, pull):
         sets.size[p] = size
         for k in range(size):
             place[sets.index[p, k]] = -1
-
-
-@helper()
-def keep_pulled(codes, penalty, p):
-    """Drop from a working set whatever is neither used nor pulled."""
-    count = ZERO
-    for k in range(codes.size[p]):
-        if codes.value[p, k] != 0.0 or penalty.pull[p, k] != 0.0:
-            codes.index[p, count] = codes.index[p, k]
-            codes.value[p, count] = codes.value[p, k]
-            penalty.pull[p, count] = penalty.pull[p, k]
-            count += 1
-    codes.size[p] = count
 
 
 @kernel()

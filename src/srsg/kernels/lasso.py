@@ -281,6 +281,26 @@ def close(gram, b, half_lam, z, support):
         z[support[a]] = target[a]
 
 
+@helper()
+def keep_pulled(codes, penalty, p):
+    """Drop from a working set whatever is neither used nor pulled."""
+    count = ZERO
+    for k in range(codes.size[p]):
+        if codes.value[p, k] != 0.0 or penalty.pull[p, k] != 0.0:
+            codes.index[p, count] = codes.index[p, k]
+            codes.value[p, count] = codes.value[p, k]
+            penalty.pull[p, count] = penalty.pull[p, k]
+            count += 1
+    codes.size[p] = count
+
+
+@kernel()
+def keep_members(codes, penalty):
+    """Drop from all working sets whatever is neither used nor pulled."""
+    for p in range(codes.size.shape[0]):
+        keep_pulled(codes, penalty, p)
+
+
 @kernel()
 def keep_supports(codes, pull):
     """Drop the zeros of all codes and sort them by index."""

@@ -10,7 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from srsg.kernels.correlations import Found, Scan, violators
-from srsg.kernels.lasso import Certificate, Inside, certify, keep_supports, solve_working_sets
+from srsg.kernels.lasso import (
+    Certificate,
+    Inside,
+    certify,
+    keep_members,
+    keep_supports,
+    solve_working_sets,
+)
 from srsg.neighbors import Targets, best_of, empty_lists, joined, nearest_in
 from srsg.points import Points, Queries, Rows, blocks_of_rows
 from srsg.sizes import Sized
@@ -133,10 +140,11 @@ class ScanRound:
         sets = begun.sets.with_room(0)
         # What the code does not use would only make the next problem larger. It may come back:
         # the objective falls from scan to scan, so that this ends.
-        keep_supports(sets.codes, sets.penalty.pull)
+        keep_members(sets.codes, sets.penalty)
         grown = sets.with_members(worst.index, np.minimum(worst.size, most))
         ended = worst.size == 0
         done, half_lam = sets[ended], sets.penalty.half_lam[ended]
+        keep_supports(done.codes, done.penalty.pull)
         outside = np.max([each.outside for each in seen], axis=0)[ended]
         certificate = Certificate(np.empty(len(done)), np.empty(len(done)))
         certify(Inside(*(part[ended] for part in begun.inside)), half_lam, outside, certificate)
