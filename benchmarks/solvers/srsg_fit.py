@@ -16,7 +16,7 @@ from srsg import SRSG
 
 STAGES = {
     "srsg.estimators.base.unit_points": "scaling",
-    "srsg.estimators.srsg.l1_codes": "codes",
+    "srsg.estimators.certified.l1_codes": "codes",
     "srsg.estimators.srsg.srsg_codes": "sweeps",
     "srsg.estimators.base.symmetrized": "affinity",
     "srsg.estimators.srsg.symmetrized": "affinity",

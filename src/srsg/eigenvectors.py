@@ -40,7 +40,7 @@ SPACE_ERROR = 1e-9
 GUARDS = 5
 """Vectors filtered beside those that are wanted: the gap that counts is the one behind them."""
 
-FIRST_DEGREE, DEGREES_LEFT = 20, 1000
+FIRST_DEGREE, DEGREES_LEFT = 20, 300
 """Of the first rounds of filtering; and how many more are worth waiting for: Lanczos does the
 rest."""
 
