@@ -28,10 +28,9 @@ class SweepState:
     def n_sweeps(self) -> int:
         return len(self.objective) - 1
 
-    def note(self, value: float, outcome: Outcome, codes: sparse.csr_array, tol: float) -> None:
-        """Take over what a sweep ended with."""
+    def note(self, value: float, outcome: Outcome, tol: float) -> None:
+        """Take over what a sweep ended with, but for the codes."""
         self.converged = abs(value - self.objective[-1]) < tol or not outcome.changed.any()
-        self.codes = codes
         self.objective.append(value)
         self.ever_cut |= outcome.cut
         self.n_iter = max(self.n_iter, int(outcome.iterations.max()))

@@ -120,7 +120,7 @@ def srsg_codes(
         *(init_codes.indptr, init_codes.indices, init_codes.data, neighbors),
         settings,
     )
-    state = SweepState.kept_last(keep, init_codes)
+    state, save = SweepState.kept_last(keep, init_codes), keep.saver("sweep", SweepState.arrays)
     with _sweeps_over(points, state.codes, neighbors, settings, engine) as run:
         if state.n_sweeps < 0:
             state.objective.append(_objective(run.fits(), run.codes, neighbors, gamma))
@@ -128,8 +128,11 @@ def srsg_codes(
             with engine.progress.stage(f"sweep {state.n_sweeps + 1}", points.n) as stage:
                 run.sweep(stage)
             value = _objective(run.outcome.fit, run.codes, neighbors, gamma)
-            state.note(value, run.outcome, csr_from_rows(run.codes, points.n), tol)
-            keep.save("sweep", state.arrays())
+            state.note(value, run.outcome, tol)
+            if save is not None:
+                state.codes = csr_from_rows(run.codes, points.n)
+                save(state)
+        state.codes = csr_from_rows(run.codes, points.n)
     return SRSGCodes(
         codes=state.codes,
         objective=np.array(state.objective),
