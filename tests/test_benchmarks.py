@@ -72,6 +72,9 @@ def test_rows_are_judged_by_their_median(benchmarks):
         "codes: srsg": run("codes", "srsg", [1.0, 2.0, 3.0], violation=0.0),
         "product: float64": run("product", "float64", [1.0, 1.0, 1.0]),
         "codes: other": run("codes", "other", [10.0, 10.0, 10.0], violation=1e-7, peer=True),
+        "codes: active sets": run(
+            "codes", "active sets with SPAMS", [20.0] * 3, violation=1e-7, peer=True
+        ),
         "codes: inexact": run("codes", "inexact", [1.0, 1.0, 1.0], violation=1e-2, peer=True),
     }
     rows = {row.what: row for row in of_case("COIL-100", {"runs": runs})}
@@ -79,7 +82,9 @@ def test_rows_are_judged_by_their_median(benchmarks):
     assert (codes.figure, codes.at_most, codes.met) == (Spread(2.0, 1.0, 3.0), 3, True)
     fastest = rows["the fastest exact peer over ours (codes)"]
     assert fastest.figure.median == 5.0
-    assert fastest.met is False
+    assert fastest.met is None
+    active_sets = rows["active sets with SPAMS over ours (codes)"]
+    assert (active_sets.figure.median, active_sets.at_least, active_sets.met) == (10.0, 20, False)
     large = {"n_points": 70_000, "fit": [30.0], "product": [2.0, 3.0], "memory_above": 5e9}
     assert [row.met for row in of_large(large)] == [True, False]
 
