@@ -59,7 +59,7 @@ def _products(axes: Axes, results: Mapping[str, Any]) -> None:
                 axes.plot([bound, bound], [y - 0.2, y + 0.2], color="black", ls=":", lw=2)
     axes.set_yticks(np.arange(len(cases)) + 0.2, list(cases))
     axes.invert_yaxis()
-    axes.set(title="Time in float64 products X @ X.T (dotted: wanted)")
+    axes.set(title="Time in float64 matrix products (dotted: wanted)")
     axes.legend(frameon=False)
 
 
