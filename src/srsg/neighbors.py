@@ -12,7 +12,7 @@ from scipy import sparse
 
 from srsg.engine import Engine, ThreadEngine
 from srsg.kernels.correlations import Found, Scan, merge, nearest
-from srsg.points import BLOCK_SIZE, Points, Queries, Rows, blocks_of_rows
+from srsg.points import BLOCK_SIZE, Points, Queries, Rows, blocks_of_rows, distinct
 from srsg.types import FloatArray, IntArray
 
 
@@ -54,9 +54,9 @@ class Targets(NamedTuple):
     def vectors(self, rows: Rows) -> NDArray[np.floating]:
         return rows.x[rows.places(self.own)] if self.new is None else self.new
 
-    def needed(self) -> IntArray:
-        """The points among them, in rising order."""
-        return np.unique(self.own[self.own >= 0])
+    def needed(self, *others: IntArray) -> IntArray:
+        """The points among them, and others, in rising order."""
+        return distinct(self.own[self.own >= 0], *others)
 
 
 @dataclass(frozen=True)
@@ -74,11 +74,13 @@ class _Search:
 
     def look(self, shard: Points, begun: Targets) -> Found:
         assert begun.new is not None
+        blocks = blocks_of_rows(len(begun.own), self.block_size)
+        room = shard.room(len(blocks[0]))
         parts = []
-        for rows in blocks_of_rows(len(begun.own), self.block_size):
+        for rows in blocks:
             x = begun.new[rows]
-            found = nearest_in(shard, x, begun.own[rows], shard.correlations(x), self.n_neighbors)
-            parts.append(found)
+            correlations = shard.correlations(x, room)
+            parts.append(nearest_in(shard, x, begun.own[rows], correlations, self.n_neighbors))
         return joined(parts)
 
     def end(self, begun: Targets, seen: Sequence[Found]) -> IntArray:

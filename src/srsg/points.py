@@ -68,9 +68,20 @@ class Points:
         """Bound on the rounding of a float32 inner product of unit vectors."""
         return (self.n_features + 8) * 2.0**-24
 
-    def correlations(self, vectors: NDArray[np.floating]) -> NDArray[np.float32]:
-        """Inner products of the vectors with every point: one matrix product."""
-        return vectors.astype(np.float32) @ self.x32.T
+    def correlations(
+        self, vectors: NDArray[np.floating], room: NDArray[np.float32] | None = None
+    ) -> NDArray[np.float32]:
+        """Inner products of the vectors with every point: one matrix product.
+
+        They are put into the first rows of ``room``, if there is any: to get as much memory from
+        the system again and again may cost as much as the product.
+        """
+        out = None if room is None else room[: len(vectors)]
+        return np.matmul(vectors.astype(np.float32), self.x32.T, out=out)
+
+    def room(self, n_vectors: int) -> NDArray[np.float32]:
+        """Room for the correlations of so many vectors."""
+        return np.empty((n_vectors, self.n), np.float32)
 
 
 @dataclass(frozen=True)
@@ -131,6 +142,22 @@ class Queries:
     def x(self) -> NDArray[np.floating]:
         """What is coded, one unit vector a row."""
         return self.points.x[self.own] if self.new is None else self.new
+
+
+def distinct(*indices: IntArray) -> IntArray:
+    """The points that are named, each once, in rising order; quicker than sorting them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from srsg.points import distinct
+    >>> distinct(np.array([5, 2]), np.array([2, 0]))
+    array([0, 2, 5])
+    """
+    named = np.zeros(1 + max(int(index.max(initial=-1)) for index in indices), bool)
+    for index in indices:
+        named[index] = True
+    return np.flatnonzero(named)
 
 
 def unit_points(X: Matrix) -> Points:

@@ -20,6 +20,7 @@ from srsg.checkpoint import NO_CHECKPOINT, Checkpoint
 from srsg.codes import csr_from_rows
 from srsg.engine import Engine, ThreadEngine
 from srsg.points import BLOCK_SIZE, Points, Queries
+from srsg.solvers.kin import kin_order
 from srsg.solvers.scans import ScanBlock, Scanned, ScanRound
 from srsg.solvers.working_sets import WorkingSets
 from srsg.types import FloatArray, IntArray
@@ -162,6 +163,8 @@ def solve_exactly(
         n_scans += 1
         if n_scans == 1:
             neighbors = _in_order(blocks, lambda block: block.rows, lambda block: block.neighbors)
+            own, n_points = queries.own[active.rows], queries.points.n
+            active = active[kin_order(own, active.codes, n_points, block_size)]
     sets = WorkingSets.concatenate([block.done for block in scanned])
 
     def of_codes(part: Callable[[Scanned], NDArray]) -> NDArray:

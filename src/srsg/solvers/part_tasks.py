@@ -48,7 +48,7 @@ class MakeProblems:
     """Gram matrices, next to the points."""
 
     def rows(self, block: Candidates) -> IntArray:
-        return np.union1d(block.targets.needed(), block.index)
+        return block.targets.needed(block.index)
 
     def begin(self, rows: Rows, block: Candidates) -> SmallProblems:
         targets = block.targets.vectors(rows)
@@ -98,7 +98,7 @@ class FindReached:
 
     def rows(self, block: Residuals) -> IntArray:
         used = np.arange(block.codes.index.shape[1]) < block.codes.size[:, None]
-        return np.union1d(block.targets.needed(), block.codes.index[used])
+        return block.targets.needed(block.codes.index[used])
 
     def begin(self, rows: Rows, block: Residuals) -> tuple[FloatArray, FloatArray]:
         targets = block.targets.vectors(rows)

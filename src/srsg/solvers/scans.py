@@ -101,7 +101,7 @@ class ScanRound:
     block_size: int
 
     def rows(self, block: ScanBlock) -> IntArray:
-        return np.union1d(block.targets.needed(), block.sets.members())
+        return block.targets.needed(block.sets.members())
 
     def begin(self, rows: Rows, block: ScanBlock) -> _Coded:
         sets, targets = block.sets.with_room(0), block.targets.vectors(rows)
@@ -113,15 +113,16 @@ class ScanRound:
 
     def look(self, shard: Points, begun: _Coded) -> _Seen:
         parts = blocks_of_rows(len(begun.sets), self.block_size)
-        seen = [self._look(shard, begun, rows) for rows in parts]
+        room = shard.room(len(parts[0]))
+        seen = [self._look(shard, begun, rows, room) for rows in parts]
         neighbors, violators, outside = zip(*seen, strict=True)
         return _Seen(joined(neighbors), joined(violators), np.concatenate(outside))
 
     def _look(
-        self, shard: Points, begun: _Coded, rows: IntArray
+        self, shard: Points, begun: _Coded, rows: IntArray, room: NDArray[np.float32]
     ) -> tuple[Found, Found, FloatArray]:
         own, resid, sets = begun.own[rows], begun.resid[rows], begun.sets[rows]
-        correlations = shard.correlations(resid)
+        correlations = shard.correlations(resid, room)
         # Working sets are empty at first, and the residuals the points themselves.
         neighbors = nearest_in(shard, resid, own, correlations, self.n_neighbors)
         most = _most_taken(sets)

@@ -57,9 +57,9 @@ class WorkingSets(Sized):
         return grown
 
     def members(self) -> IntArray:
-        """All points in the working sets, in rising order."""
+        """All points in the working sets, more than once and in no order."""
         used = np.arange(self.codes.index.shape[1]) < self.codes.size[:, None]
-        return np.unique(self.codes.index[used])
+        return self.codes.index[used]
 
     def _of_width(self, width: int) -> Self:
         penalty = self.penalty._replace(pull=padded(self.penalty.pull, width))
