@@ -155,7 +155,7 @@ def memory() -> tuple[int, int, int]:
     """Bytes of points beyond the limit of a worker; peaks of the client and of a worker."""
     import dask.array as da
 
-    rows, width = 125, 132_500  # few points of many features: as many bytes, less work
+    rows, width = 126, 132_500  # few points of many features: as many bytes, less work
     shape = {"chunks": ((rows,) * 16, (width,)), "dtype": np.float32}
     big = da.map_blocks(pairs, rows, width, **shape, meta=np.empty((0, 0), np.float32))
     with workers(4, LIMIT) as client:

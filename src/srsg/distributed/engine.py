@@ -94,7 +94,7 @@ class DaskEngine:
 
         def submit(block: Block) -> list[Any]:
             begun = self._submit_begin(task, points, block)
-            return [*begun, *self._submit_end(task, points, begun[-1])]
+            return [self._submit_end(task, points, begun)]
 
         work = Work(self.client, submit, self._lost_shards(points), label)
         return work.results(blocks, self.progress, done)
@@ -139,10 +139,12 @@ class DaskEngine:
         work = Work(self.client, submit, lost, label)
         return dict(zip(places, work.results(places, self.progress), strict=True))
 
-    def _submit_begin(
-        self, task: Any, points: ShardedPoints, block: Any, **options: Any
-    ) -> list[Any]:
-        """The tasks that fetch rows for a block, and the one that begins it."""
+    def _submit_begin(self, task: Any, points: ShardedPoints, block: Any, **options: Any) -> Any:
+        """Fetch rows for a block and begin it.
+
+        Here and below the futures of what is only needed on the way are dropped, so that workers
+        forget it as soon as it was used.
+        """
         submit, index = self.client.submit, task.rows(block)
         bounds = np.searchsorted(index, points.starts)
         rows = [
@@ -153,17 +155,16 @@ class DaskEngine:
             if end > start
         ]
         nothing = np.empty((0, points.n_features), points.dtype)
-        begun = submit(_begin, task, block, index, nothing, *rows, pure=False, **options)
-        return [*rows, begun]
+        return submit(_begin, task, block, index, nothing, *rows, pure=False, **options)
 
-    def _submit_end(self, task: Any, points: ShardedPoints, begun: Any) -> list[Any]:
-        """The tasks that look at every shard, and the one that ends a block."""
+    def _submit_end(self, task: Any, points: ShardedPoints, begun: Any) -> Any:
+        """Look at every shard, and end a block."""
         submit = self.client.submit
         seen = [
             submit(_look, task, shard, first, begun, workers=[owner], pure=False)
             for shard, owner, first in points.owned()
         ]
-        return [*seen, submit(_end, task, begun, *seen, pure=False)]
+        return submit(_end, task, begun, *seen, pure=False)
 
     def _lost_shards(self, points: ShardedPoints) -> Lost:
         """For work of which every piece needs every shard."""
@@ -263,10 +264,10 @@ class DaskEngine:
 class _Begin:
     """How to begin a block on some worker, which then holds what came of it."""
 
-    begin: Callable[..., list[Any]]
+    begin: Callable[..., Any]
 
     def submit(self, client: Any, worker: str) -> list[Any]:
-        return self.begin(workers=[worker])
+        return [self.begin(workers=[worker])]
 
 
 def _mixed(shard: Shard, first: int) -> int:
