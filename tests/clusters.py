@@ -52,8 +52,9 @@ def scheduler_process(folder):
                 process.wait()
 
 
-def kill_a_worker(client):
-    os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
+def kill_workers(client, how_many):
+    for process in list(client.run(os.getpid).values())[:how_many]:
+        os.kill(process, signal.SIGKILL)
 
 
 class Disturbed(Progress):

@@ -106,7 +106,7 @@ def test_mapped_points_are_not_copied_whole(tmp_path, monkeypatch, dtype):
     X = np.random.default_rng(0).integers(1, 250, (500, 20_000)).astype(dtype)
     np.save(tmp_path / "X.npy", X)
     monkeypatch.setattr(
-        srsg.points, "_slices", lambda n: [slice(k, k + 20) for k in range(0, n, 20)]
+        srsg.points, "row_slices", lambda n: [slice(k, k + 20) for k in range(0, n, 20)]
     )
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
     tracemalloc.start()

@@ -220,7 +220,8 @@ def test_a_step_that_takes_all_points_in_one_process_says_so(client):
 # Without a cluster
 
 
-def test_no_scheduler_and_no_client():
+def test_no_scheduler_and_no_client(monkeypatch):
+    monkeypatch.setattr("srsg.distributed.clients.PATIENCE", 1)
     with pytest.raises(ConnectionError, match="No Dask scheduler answers at tcp"):
         L1Graph(5, engine="tcp://127.0.0.1:1").fit(X)
     with pytest.raises(ValueError, match="engine='cloud' is none of"):

@@ -16,7 +16,7 @@ da = pytest.importorskip("dask.array", reason="needs srsg[dask]")
 from clusters import (  # noqa: E402
     Disturbed,
     assert_same,
-    kill_a_worker,
+    kill_workers,
     local_cluster,
     scheduler_process,
 )
@@ -30,14 +30,14 @@ def client():
         yield client
 
 
-@pytest.mark.parametrize("chunked", [True, False])
-def test_a_worker_killed_while_coding_and_another_in_the_sweeps(client, chunked):
+@pytest.mark.parametrize(("chunked", "killed"), [(False, 1), (True, 2)])
+def test_workers_killed_while_coding_and_another_in_the_sweeps(client, chunked, killed):
+    """Of two; when both are gone at once, none is left that knows of the chunks."""
     expected = SRSG(5, random_state=0).fit(X)
-
-    def kill():
-        kill_a_worker(client)
-
-    disturbed = Disturbed(begins={"sweep 2": kill}, advances={"codes, scan 2": kill})
+    disturbed = Disturbed(
+        begins={"sweep 2": lambda: kill_workers(client, 1)},
+        advances={"codes, scan 2": lambda: kill_workers(client, killed)},
+    )
     with told_to(disturbed):
         points = da.from_array(X, chunks=(60, -1)) if chunked else X
         model = SRSG(5, random_state=0, engine=client).fit(points)

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from srsg.engine import Engine, ThreadEngine
 from srsg.kernels.correlations import Found, Scan, merge, nearest
-from srsg.points import BLOCK_SIZE, Points, Queries, Rows, blocks_of_rows, distinct
+from srsg.points import BLOCK_SIZE, Points, Queries, Rows, blocks_of_rows, distinct, row_slices
 from srsg.types import FloatArray, IntArray
 
 
@@ -74,10 +74,9 @@ class _Search:
 
     def look(self, shard: Points, begun: Targets) -> Found:
         assert begun.new is not None
-        blocks = blocks_of_rows(len(begun.own), self.block_size)
-        room = shard.room(len(blocks[0]))
+        room = shard.room(min(self.block_size, len(begun.own)))
         parts = []
-        for rows in blocks:
+        for rows in row_slices(len(begun.own), self.block_size):
             x = begun.new[rows]
             correlations = shard.correlations(x, room)
             parts.append(nearest_in(shard, x, begun.own[rows], correlations, self.n_neighbors))

@@ -60,7 +60,7 @@ class Points:
         """The points in the precision that looks for candidates; float64 decides on them."""
         if self.x.dtype == np.float32 or not is_memory_mapped(self.x):
             return self.x.astype(np.float32, copy=False)
-        blocks = (self.x[rows] for rows in _slices(self.n))
+        blocks = (self.x[rows] for rows in row_slices(self.n))
         return _stored(blocks, self.x.shape, np.float32)
 
     @property
@@ -172,13 +172,13 @@ def unit_points(X: Matrix) -> Points:
     """
     dense = as_dense(X)
     dtype = float_type(dense)
-    blocks = [dense[rows] for rows in _slices(len(dense))]
+    blocks = [dense[rows] for rows in row_slices(len(dense))]
     check_zero_rows(np.flatnonzero(np.concatenate([~block.any(axis=1) for block in blocks])))
     unit = (unit_rows(block) for block in blocks)
     if is_memory_mapped(dense):
         return Points(_stored(unit, dense.shape, dtype))
     x = np.empty(dense.shape, dtype)
-    for rows, block in zip(_slices(len(dense)), unit, strict=True):
+    for rows, block in zip(row_slices(len(dense)), unit, strict=True):
         x[rows] = block
     return Points(x)
 
@@ -206,7 +206,8 @@ def unit_rows(block: NDArray) -> NDArray[np.floating]:
     return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
 
-def _slices(n_rows: int, length: int = 1024) -> list[slice]:
+def row_slices(n_rows: int, length: int = 1024) -> list[slice]:
+    """The rows 0..n-1 in slices, which copy nothing."""
     return [slice(start, start + length) for start in range(0, n_rows, length)]
 
 

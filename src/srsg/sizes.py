@@ -9,24 +9,32 @@ import numpy as np
 
 
 def bytes_in(thing: Any) -> int:
-    """Bytes of all arrays in a thing.
+    """Bytes of all arrays in a thing, each counted once.
 
     Examples
     --------
     >>> import numpy as np
     >>> from srsg.sizes import bytes_in
-    >>> bytes_in({"a": np.zeros(3), "b": [np.zeros(1), None]})
+    >>> twice = np.zeros(1)
+    >>> bytes_in({"a": np.zeros(3), "b": [twice, twice, None]})
     32
     """
-    if isinstance(thing, np.ndarray):
-        return thing.nbytes
-    if isinstance(thing, Mapping):
-        return bytes_in(list(thing.values()))
+    return _bytes_in(thing, set())
+
+
+def _bytes_in(thing: Any, seen: set[int]) -> int:
     if isinstance(thing, (str, bytes)):
         return len(thing)
+    if isinstance(thing, np.ndarray):
+        if id(thing) in seen:
+            return 0
+        seen.add(id(thing))
+        return thing.nbytes
+    if isinstance(thing, Mapping):
+        thing = list(thing.values())
     if isinstance(thing, Iterable):
-        return sum(bytes_in(each) for each in thing)
-    return bytes_in(vars(thing)) if hasattr(thing, "__dict__") else 0
+        return sum(_bytes_in(each, seen) for each in thing)
+    return _bytes_in(vars(thing), seen) if hasattr(thing, "__dict__") else 0
 
 
 class Sized:

@@ -17,7 +17,7 @@ class ArrayChunk:
     values: NDArray
     prepared: bool = False
 
-    def submit(self, client: Any, worker: str) -> list[Any]:
+    def submit(self, client: Any, worker: str, again: bool) -> list[Any]:
         values = client.scatter(self.values, workers=[worker], hash=False)
         options = {"prepared": self.prepared, "workers": [worker], "pure": False}
         return [client.submit(Shard, values, **options)]
@@ -33,10 +33,14 @@ class GraphChunk:
     """Whether workers have it already; the shard is then made where it is."""
     prepared: bool = False
 
-    def submit(self, client: Any, worker: str) -> list[Any]:
+    def submit(self, client: Any, worker: str, again: bool) -> list[Any]:
         from dask.delayed import delayed
+        from dask.graph_manipulation import clone
 
-        shard = delayed(Shard, pure=False)(self.values, prepared=self.prepared)
+        # The scheduler may still know the chunk by its name, bound to a worker that is gone, and
+        # then waits for that one even where others would do.
+        values = clone(self.values) if again and not self.placed else self.values
+        shard = delayed(Shard, pure=False)(values, prepared=self.prepared)
         if self.placed:
             return [client.compute(shard)]
         return [client.compute(shard, workers=[worker], allow_other_workers=True)]

@@ -6,6 +6,9 @@ from typing import Any
 
 from srsg.distributed.errors import ClusterError, needed_dask
 
+PATIENCE = 10
+"""Seconds to wait for a scheduler to answer."""
+
 _connections: dict[str, Any] = {}
 """Clients by the address of their scheduler, kept for the next fit."""
 
@@ -39,7 +42,7 @@ def _connected(distributed: Any, address: str) -> Any:
     client = _connections.get(address)
     if client is None or client.status != "running":
         try:
-            client = distributed.Client(address, set_as_default=False, timeout=10)
+            client = distributed.Client(address, set_as_default=False, timeout=PATIENCE)
         except (OSError, ValueError) as error:
             raise ClusterError(f"No Dask scheduler answers at {address}.") from error
         _connections[address] = client

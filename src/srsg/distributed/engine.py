@@ -23,8 +23,8 @@ from srsg.points import Points, Rows
 from srsg.progress import SILENT, Progress
 from srsg.types import IntArray
 
-PRODUCT_A_TASK = 1e10
-"""Multiplications and additions of a look at a shard: a fraction of a second."""
+PRODUCT_A_TASK = 5e9
+"""Multiplications of a worker's look at its points: a fraction of a second."""
 
 BYTES_A_BLOCK = 2**26
 """Most bytes of the rows that a block begins with, and for all blocks under way at most:"""
@@ -158,13 +158,23 @@ class DaskEngine:
         return submit(_begin, task, block, index, nothing, *rows, pure=False, **options)
 
     def _submit_end(self, task: Any, points: ShardedPoints, begun: Any) -> Any:
-        """Look at every shard, and end a block."""
+        """Look at every shard, in one task for every owner, and end a block."""
         submit = self.client.submit
+        places = points.places_of_owners()
         seen = [
-            submit(_look, task, shard, first, begun, workers=[owner], pure=False)
-            for shard, owner, first in points.owned()
+            submit(
+                _look,
+                task,
+                begun,
+                points.starts[mine],
+                *(points.shards.futures[place] for place in mine),
+                workers=[owner],
+                pure=False,
+            )
+            for owner, mine in places.items()
         ]
-        return submit(_end, task, begun, *seen, pure=False)
+        order = np.argsort(np.concatenate(list(places.values())))
+        return submit(_end, task, begun, order, *seen, pure=False)
 
     def _lost_shards(self, points: ShardedPoints) -> Lost:
         """For work of which every piece needs every shard."""
@@ -182,11 +192,10 @@ class DaskEngine:
         self, points: Points, n_rows: int, block_size: int, rows_each: float = 1.0
     ) -> int:
         assert isinstance(points, ShardedPoints)
-        shard = int(np.diff(points.starts).max())
-        by_work = PRODUCT_A_TASK / (2 * shard * points.n_features)
+        by_work = PRODUCT_A_TASK / (points.largest_part * points.n_features)
         under_way = pieces_under_way(living_workers(self.client))
         most = min(BYTES_A_BLOCK, SHARE_UNDER_WAY * memory_limit(self.client) / under_way)
-        by_memory = most / (8 * points.n_features * rows_each)
+        by_memory = most / (8 * points.n_features * max(1.0, rows_each))
         fair_share = max(block_size // 4, -(-n_rows // (2 * self.n_workers)))
         return max(1, int(min(fair_share, max(block_size, by_work), by_memory)))
 
@@ -266,7 +275,7 @@ class _Begin:
 
     begin: Callable[..., Any]
 
-    def submit(self, client: Any, worker: str) -> list[Any]:
+    def submit(self, client: Any, worker: str, again: bool) -> list[Any]:
         return [self.begin(workers=[worker])]
 
 
@@ -289,11 +298,16 @@ def _begin(task: Any, block: Any, index: IntArray, nothing: Any, *rows: Any) -> 
         return task.begin(Rows(np.concatenate([nothing, *rows]), index), block)
 
 
-def _look(task: Any, shard: Shard, first: int, begun: Any) -> Any:
+def _look(task: Any, begun: Any, starts: IntArray, *shards: Shard) -> list[Any]:
     with serial_linear_algebra():
-        return task.look(shard.starting_at(first), begun)
+        return [
+            task.look(shard.starting_at(int(first)), begun)
+            for shard, first in zip(shards, starts, strict=True)
+        ]
 
 
-def _end(task: Any, begun: Any, *seen: Any) -> Any:
+def _end(task: Any, begun: Any, order: IntArray, *seen: list[Any]) -> Any:
+    """``order`` says where in what owners have seen the shards are."""
+    all_seen = [each for of_owner in seen for each in of_owner]
     with serial_linear_algebra():
-        return task.end(begun, seen)
+        return task.end(begun, [all_seen[place] for place in order])

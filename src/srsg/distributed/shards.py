@@ -60,8 +60,8 @@ def _not_finite(values: NDArray[np.floating]) -> float | None:
 class Recipe(Protocol):
     """How something is made that a worker then owns."""
 
-    def submit(self, client: Any, worker: str) -> list[Any]:
-        """Have a worker, this one if it can be, make it; its future is the last."""
+    def submit(self, client: Any, worker: str, again: bool) -> list[Any]:
+        """Have a worker, this one if it can be, make it, perhaps again; its future is the last."""
 
 
 def report_of(made: Any) -> Any:
@@ -120,6 +120,19 @@ class ShardedPoints(Points):
         shards = self.shards
         return list(zip(shards.futures, shards.owners, self.starts.tolist(), strict=False))
 
+    def places_of_owners(self) -> dict[str, list[int]]:
+        """The places of the shards of every worker that has any."""
+        places: dict[str, list[int]] = {}
+        for place, owner in enumerate(self.shards.owners):
+            places.setdefault(owner, []).append(place)
+        return places
+
+    @property
+    def largest_part(self) -> int:
+        """Number of points of the worker that has most."""
+        sizes = np.diff(self.starts)
+        return max(int(sizes[mine].sum()) for mine in self.places_of_owners().values())
+
     def __getattr__(self, name: str) -> Any:
         if name == "x":
             raise TypeError(
@@ -157,7 +170,8 @@ class Placement:
                 load[owner] += 1 / max(1, workers[owner])
         worker = min(load, key=lambda address: (load[address], address))
         self.owners[place] = worker
-        futures = self.recipes[place].submit(self.client, worker)
+        again = self.futures[place] is not None
+        futures = self.recipes[place].submit(self.client, worker, again)
         self.futures[place] = futures[-1]
         return [*futures, self.client.submit(report_of, futures[-1], pure=False)]
 

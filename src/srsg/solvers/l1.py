@@ -149,7 +149,8 @@ def solve_exactly(
         blocks = [Scanned.from_arrays(arrays) for arrays in keep.load(scan)]
         rest = active.without([block.rows for block in blocks])
         task = ScanRound(tol / 2, 0 if n_scans else n_neighbors, block_size)
-        rows_each = 1 + float(np.mean(rest.codes.size)) if len(rest) else 1.0
+        some = ScanBlock.of(queries, rest[:block_size])
+        rows_each = len(task.rows(some)) / max(1, len(some.sets))
         rows_a_block = engine.rows_a_block(queries.points, len(rest), block_size, rows_each)
         blocks += engine.go_round(
             task,

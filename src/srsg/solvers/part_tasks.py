@@ -21,7 +21,7 @@ from srsg.kernels.parts import (
 )
 from srsg.kernels.sweep import Outcome, new_outcome
 from srsg.neighbors import Targets
-from srsg.points import Points, Rows, blocks_of_rows
+from srsg.points import Points, Rows, row_slices
 from srsg.sizes import Sized
 from srsg.types import FloatArray, IntArray
 
@@ -118,7 +118,7 @@ class FindReached:
                 shard.correlation_error,
                 floor[rows],
             )
-            for rows in blocks_of_rows(len(floor), self.block_size)
+            for rows in row_slices(len(floor), self.block_size)
         ]
 
     def end(

@@ -19,7 +19,7 @@ from srsg.kernels.lasso import (
     solve_working_sets,
 )
 from srsg.neighbors import Targets, best_of, empty_lists, joined, nearest_in
-from srsg.points import Points, Queries, Rows, blocks_of_rows
+from srsg.points import Points, Queries, Rows, row_slices
 from srsg.sizes import Sized
 from srsg.solvers.working_sets import WorkingSets
 from srsg.types import FloatArray, IntArray
@@ -112,22 +112,22 @@ class ScanRound:
         return _Coded(block.targets.own, sets, resid, inside)
 
     def look(self, shard: Points, begun: _Coded) -> _Seen:
-        parts = blocks_of_rows(len(begun.sets), self.block_size)
-        room = shard.room(len(parts[0]))
+        room = shard.room(min(self.block_size, len(begun.sets)))
+        parts = row_slices(len(begun.sets), self.block_size)
         seen = [self._look(shard, begun, rows, room) for rows in parts]
         neighbors, violators, outside = zip(*seen, strict=True)
         return _Seen(joined(neighbors), joined(violators), np.concatenate(outside))
 
     def _look(
-        self, shard: Points, begun: _Coded, rows: IntArray, room: NDArray[np.float32]
+        self, shard: Points, begun: _Coded, rows: slice, room: NDArray[np.float32]
     ) -> tuple[Found, Found, FloatArray]:
         own, resid, sets = begun.own[rows], begun.resid[rows], begun.sets[rows]
         correlations = shard.correlations(resid, room)
         # Working sets are empty at first, and the residuals the points themselves.
         neighbors = nearest_in(shard, resid, own, correlations, self.n_neighbors)
         most = _most_taken(sets)
-        found = empty_lists(len(rows), int(_most_taken(begun.sets).max()))
-        outside = np.empty(len(rows))
+        found = empty_lists(len(own), int(_most_taken(begun.sets).max()))
+        outside = np.empty(len(own))
         scan = Scan(shard.first, self.tol, shard.correlation_error)
         half_lam = sets.penalty.half_lam
         violators(
