@@ -33,9 +33,10 @@ those of point p are ``index[starts[p]:starts[p + 1]]``, and ``gram`` from ``pla
 Reached = namedtuple("Reached", "floor starts index strength")
 """All points whose correlation with a residual is at least ``floor[p]``, in absolute value."""
 
-Part = namedtuple("Part", "ids first neighbors before codes todo")
-"""Points of a sweep: their indices, or -1; the row of the first in the codes; the rows of their
-neighbours, of which those before the first come earlier in the sweep; which are to be solved."""
+Part = namedtuple("Part", "ids rows places neighbors before codes todo held")
+"""Points of a sweep: their indices, or -1; their rows in the codes, which are in the order of the
+sweep; the place of every row in the part, or -1; the rows of their neighbours; the codes before the
+sweep and now; which points are to be solved; which of the problems held is that of each."""
 
 State = namedtuple("State", "status moved floor")
 """Of every point of a part: what came of it; whether its support is another than it was thought
@@ -128,7 +129,7 @@ def is_due(part, state, p):
     if part.todo[p]:
         return True
     for j in part.neighbors[p]:
-        if part.first <= j < part.first + p and state.moved[j - part.first]:
+        if 0 <= part.places[j] < p and state.moved[part.places[j]]:
             return True
     return False
 
@@ -170,19 +171,20 @@ def solve_one(part, p, task, problems, slot, reached, settings, outcome, state):
 def solve_part(part, problems, more, slots, reached, settings, outcome, state):
     """Solve the points of a part in their order, each from the code it had before the sweep.
 
-    The problem of point p is row p of ``problems`` or, where ``slots[p]`` is not -1, that row of
-    ``more``.
+    The problem of point p is row ``part.held[p]`` of ``problems`` or, where ``slots[p]`` is not -1,
+    that row of ``more``.
     """
     target = np.empty(0)  # not needed where the problem is known
     for p in range(part.todo.shape[0]):
         state.moved[p] = False
         state.status[p] = LEFT
         if is_due(part, state, p):
-            row = part.first + p
+            row = part.rows[p]
             votes = count_votes(part.before, part.codes, row, part.neighbors[p])
             task = Task(target, part.ids[p], row, votes)
             if slots[p] < 0:
-                solve_one(part, p, task, problems, p, reached, settings, outcome, state)
+                held = part.held[p]
+                solve_one(part, p, task, problems, held, reached, settings, outcome, state)
             else:
                 solve_one(part, p, task, more, slots[p], reached, settings, outcome, state)
 

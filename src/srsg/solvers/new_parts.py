@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,7 @@ from srsg.neighbors import Targets
 from srsg.points import Points
 from srsg.progress import Stage
 from srsg.solvers.part_tasks import PartTask
-from srsg.solvers.parts import PartSweeps, first_candidates, in_parts, rows_of
+from srsg.solvers.parts import PartSweeps, first_candidates, in_parts, places_of, rows_of
 from srsg.types import IntArray
 
 
@@ -59,13 +60,17 @@ class NewParts(PartSweeps):
         self.sweep(stage)
         return csr_from_rows(self.codes, self.points.n)
 
-    def _concerned(self, moved: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        return np.zeros(len(moved), bool)
+    @cached_property
+    def _links(self) -> tuple[IntArray, IntArray, NDArray[np.bool_]]:
+        none = np.empty(0, np.int64)  # neighbours are none of the new points
+        return none, none, none.astype(bool)
 
     def _targets(self, rows: IntArray) -> Targets:
         return Targets(np.full(len(rows), -1), self.new[rows])
 
-    def _task(self, rows: IntArray, before: Codes, todo: NDArray[np.bool_]) -> PartTask:
+    def _task(
+        self, rows: IntArray, held: IntArray, before: Codes, todo: NDArray[np.bool_]
+    ) -> PartTask:
         seen = np.unique(self.neighbors[rows])
         width = max(self.fitted.index.shape[1], before.index.shape[1], self.codes.index.shape[1])
         neighbors = resized(rows_of(self.fitted, seen), width)
@@ -74,13 +79,16 @@ class NewParts(PartSweeps):
             own = resized(rows_of(codes, rows), width)
             return Codes(*map(np.concatenate, zip(neighbors, own, strict=True)))
 
+        own = len(seen) + np.arange(len(rows))
         part = Part(
             np.full(len(rows), -1),
-            len(seen),
+            own,
+            places_of(own, len(seen) + len(rows)),
             np.searchsorted(seen, self.neighbors[rows]),
             below(before),
             below(self.codes),
             todo,
+            held,
         )
         return self._with_problems(rows, part)
 

@@ -138,7 +138,7 @@ class FindReached:
 class PackedCodes(Sized):
     """Codes as they travel: one after the other, with values for some rows only."""
 
-    def __init__(self, codes: Codes, valued: slice) -> None:
+    def __init__(self, codes: Codes, valued: IntArray) -> None:
         self.size, self.valued = codes.size, valued
         self.index = codes.index[_used(codes)]
         some = Codes(*(array[valued] for array in codes))
@@ -152,8 +152,9 @@ class PackedCodes(Sized):
             self.size.copy(),
         )
         codes.index[_used(codes)] = self.index
-        some = Codes(*(array[self.valued] for array in codes))
-        some.value[_used(some)] = self.value
+        values = np.zeros((len(self.valued), width))
+        values[_used(codes)[self.valued]] = self.value
+        codes.value[self.valued] = values
         return codes
 
 
@@ -176,8 +177,8 @@ class PartTask(Sized):
     def of(
         cls, part: Part, width: int, more: Problems, slots: IntArray, reached: Reached
     ) -> PartTask:
-        own = slice(part.first, part.first + len(part.todo))
-        before, codes = PackedCodes(part.before, own), PackedCodes(part.codes, slice(0))
+        before = PackedCodes(part.before, part.rows)
+        codes = PackedCodes(part.codes, part.rows[:0])
         return cls(part._replace(before=before, codes=codes), width, more, slots, reached)
 
 
@@ -210,5 +211,4 @@ class SolvePart:
             outcome,
             state,
         )
-        own = slice(part.first, part.first + n_points)
-        return PartResult(Codes(*(array[own] for array in codes)), outcome, state)
+        return PartResult(Codes(*(array[part.rows] for array in codes)), outcome, state)

@@ -10,6 +10,7 @@ when the first is, and so on; few points have to be solved twice.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from srsg.kernels.fpgd_sp import Settings
 from srsg.kernels.parts import SOLVED, WANTS_PROBLEM, WANTS_REACH, Part, Problems, Reached
 from srsg.kernels.sweep import Outcome, new_outcome
 from srsg.neighbors import Targets, neighbor_graph
-from srsg.points import BLOCK_SIZE, Points, blocks_of_rows
+from srsg.points import BLOCK_SIZE, Points, blocks_of_rows, distinct
 from srsg.progress import Stage
 from srsg.solvers.part_tasks import (
     Candidates,
@@ -41,6 +42,9 @@ BYTES_A_PART = 2**26
 """Most bytes of the rows that the problems of a part are made from, if every point has as many
 coordinates of its own as:"""
 COORDINATES = 16
+
+DEPENDENTS_OF_DEPENDENTS = 2
+"""How many steps away from the points to solve others are kept ready."""
 
 REACH_AHEAD = 0.9
 """Points are looked for somewhat farther than asked, so that the next question is answered."""
@@ -115,8 +119,7 @@ class PartSweeps:
         todo = np.ones(len(self.neighbors), bool)
         left = len(todo)
         while todo.any():
-            moved, wanted, floors = self._solve(before, todo)
-            todo = self._concerned(moved)
+            todo, wanted, floors = self._solve(before, todo)
             todo[wanted] = True
             todo[list(floors)] = True
             stage.advance(max(0, left - int(todo.sum())))
@@ -127,12 +130,16 @@ class PartSweeps:
     def _solve(
         self, before: Codes, todo: NDArray[np.bool_]
     ) -> tuple[NDArray[np.bool_], IntArray, dict[int, float]]:
-        """Solve what is to do; tells who has another support than thought, whose problem is too
-        small, and who has to know points in reach."""
+        """Solve what is to do. Tells who has to be solved again because an earlier neighbour has
+        another support than thought, whose problem is too small, and who has to know points in
+        reach."""
+        chosen = self._with_dependents(todo)
+        rows_of_part = {
+            place: part[chosen[part]] for place, part in enumerate(self.parts) if todo[part].any()
+        }
         tasks = {
-            place: self._task(rows, before, todo[rows])
-            for place, rows in enumerate(self.parts)
-            if todo[rows].any()
+            place: self._task(rows, rows - self.parts[place][0], before, todo[rows])
+            for place, rows in rows_of_part.items()
         }
         results = self.engine.map_held(
             SolvePart(self.settings), self.held, tasks, self.points, label="parts"
@@ -141,7 +148,7 @@ class PartSweeps:
         wanted: list[IntArray] = []
         floors: dict[int, float] = {}
         for place, result in results.items():
-            rows, state = self.parts[place], result.state
+            rows, state = rows_of_part[place], result.state
             solved = np.flatnonzero(state.status == SOLVED)
             width = result.codes.index.shape[1]
             if width > self.codes.index.shape[1]:
@@ -155,29 +162,49 @@ class PartSweeps:
             wanted.append(rows[state.status == WANTS_PROBLEM])
             for p in np.flatnonzero(state.status == WANTS_REACH):
                 floors[int(rows[p])] = float(state.floor[p])
-        return moved, np.concatenate(wanted), floors
+        later, earlier, in_one_part = self._links
+        seen_to = in_one_part & chosen[later]
+        concerned = np.zeros(len(todo), bool)
+        concerned[later[moved[earlier] & ~seen_to]] = True
+        return concerned, np.concatenate(wanted), floors
 
-    def _concerned(self, moved: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Who has to be solved again: whoever has a neighbour that changed, comes before it and
-        is in another part. Those in its own part have been seen to."""
+    def _with_dependents(self, todo: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Points to solve, and those of their parts that may have to be solved because of them: to
+        go on there saves a round. Who is left out and concerned is solved in the next."""
+        later, earlier, in_one_part = self._links
+        chosen = todo.copy()
+        for _ in range(DEPENDENTS_OF_DEPENDENTS):
+            chosen[later[in_one_part & chosen[earlier]]] = True
+        return chosen
+
+    @cached_property
+    def _links(self) -> tuple[IntArray, IntArray, NDArray[np.bool_]]:
+        """Points, neighbours that come before them in the sweep, and whether both are in one
+        part."""
+        later, rank = np.nonzero(self.neighbors < np.arange(len(self.neighbors))[:, None])
+        earlier = self.neighbors[later, rank]
         part_of = np.repeat(np.arange(len(self.parts)), [len(rows) for rows in self.parts])
-        earlier = self.neighbors < np.arange(len(moved))[:, None]
-        elsewhere = part_of[self.neighbors] != part_of[:, None]
-        return (moved[self.neighbors] & earlier & elsewhere).any(axis=1)
+        return later, earlier, part_of[later] == part_of[earlier]
 
     def _targets(self, rows: IntArray) -> Targets:
         return Targets(rows, None)
 
-    def _task(self, rows: IntArray, before: Codes, todo: NDArray[np.bool_]) -> PartTask:
-        """A part with all it has to know of its neighbours."""
-        seen = np.union1d(rows, self.neighbors[rows])
+    def _task(
+        self, rows: IntArray, held: IntArray, before: Codes, todo: NDArray[np.bool_]
+    ) -> PartTask:
+        """Some of a part with all they have to know of their neighbours; ``held`` says which
+        problems are theirs."""
+        seen = distinct(rows, self.neighbors[rows])
+        own = np.searchsorted(seen, rows)
         part = Part(
             rows,
-            int(np.searchsorted(seen, rows[0])),
+            own,
+            places_of(own, len(seen)),
             np.searchsorted(seen, self.neighbors[rows]),
             rows_of(before, seen),
             rows_of(self.codes, seen),
             todo,
+            held,
         )
         return self._with_problems(rows, part)
 
@@ -287,6 +314,13 @@ def first_candidates(
 def _ones(codes: sparse.csr_array) -> sparse.csr_array:
     ones = np.ones(codes.nnz, np.int32)
     return sparse.csr_array((ones, codes.indices, codes.indptr), shape=codes.shape)
+
+
+def places_of(rows: IntArray, n_rows: int) -> IntArray:
+    """Where among ``rows`` each of 0..n-1 is, or -1."""
+    places = np.full(n_rows, -1)
+    places[rows] = np.arange(len(rows))
+    return places
 
 
 def rows_of(codes: Codes, rows: IntArray) -> Codes:
