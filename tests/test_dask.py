@@ -38,6 +38,12 @@ def test_the_same_bits_in_any_chunks(client, rows):
     assert_same(SRSG(10, random_state=0, engine=client).fit(chunks), expected)
 
 
+def test_who_is_left_out_of_a_round_is_solved_when_concerned(client, monkeypatch):
+    monkeypatch.setattr("srsg.solvers.parts.DEPENDENTS_OF_DEPENDENTS", 0)
+    expected = SRSG(10, random_state=0).fit(X)
+    assert_same(SRSG(10, random_state=0, engine=client).fit(X), expected)
+
+
 def test_an_array_of_the_client_is_sent_to_the_workers(client):
     integers = X.astype(np.int16)
     assert_same(
