@@ -4,10 +4,11 @@
     python benchmarks/dask_cluster.py --same [--data DIR]
 
 Workers are processes on loopback with one thread each. Prints how much faster two of them are than
-one, with points of more features too, what they sent each other beside what the cost model says, and the peak memory of the client
-and the workers on points that are more than a worker's limit. ``--write`` puts the tables, with
-the costs of more points that follow from them, into a Markdown file. ``--same`` compares instead
-everything that ``SRSG.fit`` learns with what threads learn, bit for bit, in three chunkings.
+one, with points of more features too; what they sent each other beside what the cost model says;
+and the peak memory of the client and the workers on points that are more than a worker's limit.
+``--write`` puts the tables, with the costs of more points that follow from them, into a Markdown
+file. ``--same`` compares instead everything that ``SRSG.fit`` learns with what threads learn, bit
+for bit, in three chunkings.
 """
 
 from __future__ import annotations
