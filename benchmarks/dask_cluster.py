@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import resource
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
@@ -29,6 +28,7 @@ import numpy as np
 from distributed import Client, LocalCluster
 
 from srsg import SRSG, L1Graph
+from srsg.comparison import peak_megabytes
 from srsg.distributed.engine import DaskEngine
 from srsg.distributed.files import read_array
 
@@ -162,8 +162,9 @@ def network(path: Path) -> tuple[float, float, list[tuple[int, int, int, int]], 
     return codes / n_points, model / n_points, counts.blocks, both / n_points
 
 
-def peak_memory() -> int:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+def peak_memory(reset: bool = False) -> int:
+    """Most bytes of this process, from now on if reset: not what it took over or held before."""
+    return int((peak_megabytes(reset=reset) or 0) * 2**20)
 
 
 def pairs(n_points: int, n_features: int, block_info: Any = None) -> np.ndarray:
@@ -183,7 +184,8 @@ def memory() -> tuple[int, int, int]:
     shape = {"chunks": ((rows,) * 32, (width,)), "dtype": np.float32}
     big = da.map_blocks(pairs, rows, width, **shape, meta=np.empty((0, 0), np.float32))
     with workers(2, LIMIT) as client:
-        before = peak_memory()
+        client.run(peak_memory, reset=True)
+        before = peak_memory(reset=True)
         model = L1Graph(engine=client, n_neighbors=1).fit_graph(big)
         assert (model.neighbors_[:, 0] == np.arange(len(big)) ^ 1).all()
         return big.nbytes, peak_memory() - before, max(client.run(peak_memory).values())

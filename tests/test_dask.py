@@ -39,7 +39,7 @@ def test_the_same_bits_in_any_chunks(client, rows):
 
 
 def test_who_is_left_out_of_a_round_is_solved_when_concerned(client, monkeypatch):
-    monkeypatch.setattr("srsg.solvers.parts.DEPENDENTS_OF_DEPENDENTS", 0)
+    monkeypatch.setattr("srsg.solvers.parts.STEPS_KEPT_READY", 0)
     expected = SRSG(10, random_state=0).fit(X)
     assert_same(SRSG(10, random_state=0, engine=client).fit(X), expected)
 

@@ -230,10 +230,10 @@ def _measure(connection: Connection, name: str) -> None:
                 warnings.simplefilter("ignore")
                 _warm_up(method.default(2, **parameters), X)
             model = method.default(n_clusters, **parameters)
-            before, start = _peak(reset=True), time.perf_counter()
+            before, start = peak_megabytes(reset=True), time.perf_counter()
             with told_to(_Sent(connection)):
                 model.fit(X)
-            seconds, after = time.perf_counter() - start, _peak()
+            seconds, after = time.perf_counter() - start, peak_megabytes()
         except (ValueError, MemoryError, ArithmeticError) as error:
             connection.send(("failure", " ".join(f"{error}".split()) or type(error).__name__))
             return
@@ -249,7 +249,7 @@ def _warm_up(model: Any, X: NDArray) -> None:
         model.fit(X[:WARM_UP])
 
 
-def _peak(*, reset: bool = False) -> float | None:
+def peak_megabytes(*, reset: bool = False) -> float | None:
     """The most megabytes this process has held, from now on if it can be reset.
 
     Linux tells of this process only in /proc: what getrusage says there a process takes over

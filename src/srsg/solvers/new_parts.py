@@ -16,7 +16,7 @@ from srsg.kernels.fpgd_sp import Settings
 from srsg.kernels.parts import Part
 from srsg.kernels.sweep import new_outcome
 from srsg.neighbors import Targets
-from srsg.points import Points
+from srsg.points import Points, distinct
 from srsg.progress import Stage
 from srsg.solvers.part_tasks import PartTask
 from srsg.solvers.parts import PartSweeps, first_candidates, in_parts, places_of, rows_of
@@ -71,7 +71,7 @@ class NewParts(PartSweeps):
     def _task(
         self, rows: IntArray, held: IntArray, before: Codes, todo: NDArray[np.bool_]
     ) -> PartTask:
-        seen = np.unique(self.neighbors[rows])
+        seen = distinct(self.neighbors[rows])
         width = max(self.fitted.index.shape[1], before.index.shape[1], self.codes.index.shape[1])
         neighbors = resized(rows_of(self.fitted, seen), width)
 

@@ -43,8 +43,8 @@ BYTES_A_PART = 2**26
 coordinates of its own as:"""
 COORDINATES = 16
 
-DEPENDENTS_OF_DEPENDENTS = 2
-"""How many steps away from the points to solve others are kept ready."""
+STEPS_KEPT_READY = 2
+"""Points that depend on those to solve, over so many steps, are sent along."""
 
 REACH_AHEAD = 0.9
 """Points are looked for somewhat farther than asked, so that the next question is answered."""
@@ -173,7 +173,7 @@ class PartSweeps:
         go on there saves a round. Who is left out and concerned is solved in the next."""
         later, earlier, in_one_part = self._links
         chosen = todo.copy()
-        for _ in range(DEPENDENTS_OF_DEPENDENTS):
+        for _ in range(STEPS_KEPT_READY):
             chosen[later[in_one_part & chosen[earlier]]] = True
         return chosen
 
