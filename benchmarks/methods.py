@@ -28,7 +28,7 @@ from srsg import (
     LocalScalingSpectralClustering,
     OMPGraph,
 )
-from srsg.affinity import local_scaling
+from srsg.graph.local_scaling import local_scaling
 from srsg.neighbors import nearest_neighbors
 from srsg.points import unit_points
 

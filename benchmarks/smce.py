@@ -18,7 +18,7 @@ from sklearn.neighbors import NearestNeighbors
 from threadpoolctl import threadpool_limits
 
 from benchmarks.timing import medians
-from srsg.engine import ThreadEngine
+from srsg.engines import ThreadEngine
 from srsg.solvers import smce_codes
 
 N_NEIGHBORS = 15

@@ -10,9 +10,11 @@ from scipy import linalg, sparse
 from sklearn.datasets import load_digits
 
 from srsg import SRSG, L1Graph, cluster_graph
-from srsg.affinity import agreement, evened, symmetrized
-from srsg.embedding import spectral_embedding
+from srsg.graph.agreement import agreement
+from srsg.graph.embedding import spectral_embedding
+from srsg.graph.normalization import evened
 from srsg.metrics import clustering_accuracy
+from srsg.solvers.codes import symmetrized
 
 
 def random_graph(n_vertices, density, seed):

@@ -13,8 +13,8 @@ from sklearn.linear_model import Lasso
 from cli_runs import good
 from plain import kkt_violation, nearest_neighbors, union_of_subspaces
 from srsg import SRSG, L1Graph
-from srsg.candidates import CandidateIndex
-from srsg.engine import ThreadEngine
+from srsg.engines import ThreadEngine
+from srsg.neighbors.candidates import CandidateIndex
 from srsg.persistence import load_model, save_model
 from srsg.points import unit_points
 from srsg.report import write_report

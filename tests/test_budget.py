@@ -12,8 +12,8 @@ import pytest
 import srsg.files.arrays
 import srsg.points
 from srsg import SRSG, ElasticNetGraph, L1Graph
-from srsg.budget import block_size_within, free_memory, in_bytes
 from srsg.datasets import make_union_of_subspaces
+from srsg.engines.budget import block_size_within, free_memory, in_bytes
 from srsg.files import read_points
 from srsg.points import Points, is_memory_mapped, unit_points
 
@@ -52,7 +52,7 @@ def test_too_little_memory_is_refused_before_any_work(monkeypatch):
 
 def test_little_free_memory_is_no_error(monkeypatch):
     """Only who asks for a budget is held to it."""
-    monkeypatch.setattr("srsg.budget.free_memory", lambda: 1000)
+    monkeypatch.setattr("srsg.engines.budget.free_memory", lambda: 1000)
     assert block_size_within(None, (10_000, 100), np.dtype("f4"), 2) == 16
 
 

@@ -21,8 +21,8 @@ from scipy import sparse
 import srsg
 from cli_runs import command, good, planes, run, start, table_of_planes
 from file_samples import FRAME, TABLES, WITH_LABELS, Y, saved, saved_array
-from srsg.comparison import agreement, compare_methods
-from srsg.progress import Progress
+from srsg.engines.progress import Progress
+from srsg.experiments.comparison import agreement, compare_methods
 
 HEAVY = {"numpy", "numba", "sklearn", "matplotlib", "pandas", "scipy"}
 COMMANDS = [[], *([name] for name in ("cluster", "compare", "predict", "info", "demo")), ["data"]]

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import srsg.files.whole
 from PIL import Image
 
-import srsg.files.whole
 from cli_runs import run, start, table_of_planes
 from file_samples import cut, raw, saved, saved_array, text
 from srsg import SRSG, comparison
@@ -143,7 +143,7 @@ def test_full_disk_leaves_the_old_file(tmp_path, table, monkeypatch):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     path = text(tmp_path / "labels.csv", "old")
-    monkeypatch.setattr(srsg.files.whole.os, "fsync", full)
+    monkeypatch.setattr(srsg.files.atomic.os, "fsync", full)
     line = the_error("cluster", table, "-k", 3, "-m", "kmeans", "-o", path)
     assert "labels.csv: cannot be written (No space left on device)" in line
     assert [file.name for file in tmp_path.iterdir()] == ["labels.csv"]

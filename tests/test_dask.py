@@ -14,13 +14,13 @@ from sklearn.exceptions import ConvergenceWarning
 
 from cli_runs import run
 from srsg import SRSG, L1Graph, OMPGraph
-from srsg.progress import told_to
+from srsg.engines.progress import told_to
 
 pytest.importorskip("distributed", reason="needs srsg[dask]")
 da = pytest.importorskip("dask.array", reason="needs srsg[dask]")
 
 from clusters import Disturbed, assert_same, local_cluster  # noqa: E402
-from srsg.distributed.files import read_array  # noqa: E402
+from srsg.engines.dask.files import read_array  # noqa: E402
 
 X = load_digits().data[:200]
 
@@ -227,7 +227,7 @@ def test_a_step_that_takes_all_points_in_one_process_says_so(client):
 
 
 def test_no_scheduler_and_no_client(monkeypatch):
-    monkeypatch.setattr("srsg.distributed.clients.PATIENCE", 1)
+    monkeypatch.setattr("srsg.engines.dask.clients.PATIENCE", 1)
     with pytest.raises(ConnectionError, match="No Dask scheduler answers at tcp"):
         L1Graph(5, engine="tcp://127.0.0.1:1").fit(X)
     with pytest.raises(ValueError, match="engine='cloud' is none of"):

@@ -8,7 +8,7 @@ import pytest
 from sklearn.datasets import load_digits
 
 from srsg import SRSG, L1Graph
-from srsg.progress import told_to
+from srsg.engines.progress import told_to
 
 pytest.importorskip("distributed", reason="needs srsg[dask]")
 da = pytest.importorskip("dask.array", reason="needs srsg[dask]")

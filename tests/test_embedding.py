@@ -8,7 +8,7 @@ from scipy import linalg, sparse
 from scipy.sparse.linalg import ArpackNoConvergence
 
 from srsg import cluster_graph
-from srsg.embedding import spectral_embedding
+from srsg.graph.embedding import spectral_embedding
 from srsg.metrics import clustering_accuracy
 
 
@@ -81,7 +81,7 @@ def test_crowded_eigenvalues_are_left_to_lapack(monkeypatch):
     def fail(*_):
         raise ArpackNoConvergence("No convergence", np.empty(0), np.empty((500, 0)))
 
-    monkeypatch.setattr("srsg.eigenvectors._leading_filtered", fail)
+    monkeypatch.setattr("srsg.graph.eigenvectors._leading_filtered", fail)
     np.testing.assert_allclose(spectral_embedding(graph, 4).eigenvalues, expected, atol=1e-9)
 
 

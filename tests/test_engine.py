@@ -7,8 +7,8 @@ import time
 
 import pytest
 
-from srsg.engine import ThreadEngine
-from srsg.progress import PrintedProgress
+from srsg.engines import ThreadEngine
+from srsg.engines.progress import PrintedProgress
 
 
 def test_results_come_in_the_order_of_the_blocks():

@@ -15,8 +15,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import plain
 from srsg import SRSG, ElasticNetGraph, L1Graph, LaplacianL1Graph, OMPGraph
-from srsg.affinity import symmetrized
 from srsg.metrics import clustering_accuracy
+from srsg.solvers.codes import symmetrized
 
 ESTIMATORS = [L1Graph, SRSG, LaplacianL1Graph, ElasticNetGraph, OMPGraph]
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from srsg.kernels.codes import Codes
 from srsg.points import distinct, unit_points
-from srsg.solvers.kin import kin_order
 from srsg.solvers.l1 import l1_codes
+from srsg.solvers.locality import kin_order
 
 
 def sets(index):

@@ -21,10 +21,12 @@ from srsg import (
     LocalScalingSpectralClustering,
     OMPGraph,
 )
-from srsg.affinity import code_neighbors, largest_codes, local_scaling, symmetrized, unit_codes
+from srsg.graph.affinity import code_neighbors, largest_codes, unit_codes
+from srsg.graph.local_scaling import local_scaling
 from srsg.metrics import clustering_accuracy, normalized_mutual_info
 from srsg.points import Queries, unit_points
 from srsg.solvers import l1_codes, laplacian_codes, omp_codes, smallest_empty_lam
+from srsg.solvers.codes import symmetrized
 
 
 @pytest.fixture(scope="module")
@@ -187,7 +189,7 @@ def test_laplacian_of_the_codes():
 
 def test_the_path_to_a_code_leaves_no_trace(points):
     """Working sets that start with arbitrary points end in the same bits."""
-    from srsg.engine import ThreadEngine
+    from srsg.engines import ThreadEngine
     from srsg.kernels.codes import Codes
     from srsg.kernels.lasso import Penalty
     from srsg.solvers.l1 import solve_exactly

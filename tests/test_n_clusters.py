@@ -10,8 +10,8 @@ from scipy import sparse
 
 from srsg import SMCE, SRSG, ElasticNetGraph, L1Graph, cluster_graph
 from srsg.datasets import make_trefoil_knots
+from srsg.graph.n_clusters import estimate_n_clusters
 from srsg.metrics import clustering_accuracy
-from srsg.n_clusters import estimate_n_clusters
 
 
 def independent_subspaces(rng, n_subspaces, dimension, n_points):

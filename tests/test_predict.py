@@ -27,8 +27,9 @@ from srsg import (
     LocalScalingSpectralClustering,
     OMPGraph,
 )
-from srsg.affinity import largest_codes, local_scaling_rows
-from srsg.assignment import cluster_shares, nearest_shares
+from srsg.graph.affinity import largest_codes
+from srsg.graph.assignment import cluster_shares, nearest_shares
+from srsg.graph.local_scaling import local_scaling_rows
 from srsg.points import unit_points
 from srsg.solvers import l1_codes, new_smce_codes, new_srsg_codes, srsg_codes
 

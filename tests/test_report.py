@@ -22,9 +22,9 @@ from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.exceptions import NotFittedError
 
 from srsg import SMCE, SRSG, L1Graph, LocalScalingSpectralClustering
-from srsg.confidence import membership
 from srsg.files import FileError
-from srsg.layout import plane
+from srsg.graph.confidence import membership
+from srsg.graph.layout import plane
 from srsg.report import write_report
 from srsg.report.findings import find
 from srsg.report.pictures import graph_picture

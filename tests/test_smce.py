@@ -17,7 +17,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import plain
 from srsg import SMCE, cluster_graph
 from srsg.datasets import make_trefoil_knots, trefoil_knot
-from srsg.embedding import diffusion_coordinates
+from srsg.graph.embedding import diffusion_coordinates
 from srsg.metrics import clustering_accuracy, normalized_mutual_info
 from srsg.solvers import smce_codes
 

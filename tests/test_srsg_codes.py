@@ -10,10 +10,10 @@ from scipy import sparse
 
 import plain
 from srsg import SRSG
-from srsg.codes import rows_from_csr
-from srsg.engine import ThreadEngine
+from srsg.engines import ThreadEngine
 from srsg.points import unit_points
 from srsg.solvers import auto_step, l1_codes, srsg_codes, sweeps, theorem_step
+from srsg.solvers.codes import rows_from_csr
 
 
 def assert_same_as_full_length(X, n_neighbors=5, **settings):

@@ -8,7 +8,7 @@ from scipy import sparse
 
 from benchmarks.case import LAM, N_NEIGHBORS, Case
 from benchmarks.solvers import Solver
-from srsg.engine import ThreadEngine
+from srsg.engines import ThreadEngine
 from srsg.points import Points
 from srsg.solvers import l1_codes
 

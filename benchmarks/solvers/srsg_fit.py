@@ -21,8 +21,8 @@ STAGES = {
     "srsg.estimators.base.symmetrized": "affinity",
     "srsg.estimators.srsg.symmetrized": "affinity",
     "srsg.estimators.srsg.agreement": "affinity",
-    "srsg.labels.embedded_graph": "eigenvectors",
-    "srsg.labels.label_embedding": "K-means",
+    "srsg.graph.labels.embedded_graph": "eigenvectors",
+    "srsg.graph.labels.label_embedding": "K-means",
 }
 """The functions of a fit whose time is taken; what is left is the rest."""
 

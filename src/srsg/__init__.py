@@ -19,7 +19,7 @@ if TYPE_CHECKING:
         LocalScalingSpectralClustering,
         OMPGraph,
     )
-    from srsg.labels import cluster_graph
+    from srsg.graph.labels import cluster_graph
     from srsg.registry import methods
 
 __version__ = version("srsg")
@@ -35,7 +35,10 @@ __all__ = [
     "methods",
 ]
 
-_HOME = {"cluster_graph": "srsg.labels", "methods": "srsg.registry"}  # all others: srsg.estimators
+_HOME = {
+    "cluster_graph": "srsg.graph.labels",
+    "methods": "srsg.registry",
+}  # all others: srsg.estimators
 
 
 def __getattr__(name: str) -> Any:

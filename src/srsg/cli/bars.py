@@ -10,7 +10,7 @@ from rich.progress import Progress as Display
 from rich.progress import TimeRemainingColumn as Remaining
 
 from srsg.cli.console import errors, escape, note
-from srsg.progress import SILENT, Progress, Stage, told_to
+from srsg.engines.progress import SILENT, Progress, Stage, told_to
 
 
 @contextmanager

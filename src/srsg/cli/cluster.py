@@ -135,7 +135,7 @@ def cluster(
                 },
             )
             if approximate:
-                from srsg.candidates import check_faiss
+                from srsg.neighbors.candidates import check_faiss
 
                 check_faiss()
             outputs.check_labels(output)
@@ -204,8 +204,8 @@ def _write(
     files: dict[str, Path], estimator: Any, table: Table, seconds: float, title: str = ""
 ) -> None:
     """All that is asked for; each file whole or not at all."""
-    from srsg.confidence import confidence
     from srsg.files import write_graph, write_labels
+    from srsg.graph.confidence import confidence
 
     if "labels" in files:
         share = confidence(estimator, table.X).share.round(6)

@@ -16,7 +16,7 @@ from srsg.cli.outputs import check_output
 from srsg.registry import methods
 
 if TYPE_CHECKING:
-    from srsg.comparison import Outcome
+    from srsg.experiments.comparison import Outcome
     from srsg.files import Table
 
 SCORES = ("AC", "NMI", "ARI")
@@ -65,8 +65,8 @@ def compare(
             image_size=image_size,
             gray=gray,
         )
-        from srsg.comparison import compare_methods
-        from srsg.labels import check_cluster_count
+        from srsg.experiments.comparison import compare_methods
+        from srsg.graph.labels import check_cluster_count
 
         k = clusters or _number_of_classes(table)
         check_cluster_count(k, len(table.X))
@@ -172,7 +172,7 @@ def _print_agreement(outcomes: Sequence[Outcome]) -> None:
     from rich.console import Console
     from rich.table import Table as Drawn
 
-    from srsg.comparison import agreement
+    from srsg.experiments.comparison import agreement
 
     names = [found.method for found in outcomes]
     drawn = Drawn(title="agreement (ARI)", box=None, pad_edge=False, title_justify="left")

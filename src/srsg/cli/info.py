@@ -31,7 +31,7 @@ def info(
             image_size=image_size,
             gray=gray,
         )
-        from srsg.inspection import inspect_table
+        from srsg.files.inspection import inspect_table
 
         facts = inspect_table(table)
     if json:

@@ -12,8 +12,8 @@ from srsg.cli.console import note
 from srsg.registry import methods
 
 if TYPE_CHECKING:
+    from srsg.engines.progress import Progress
     from srsg.files import Table
-    from srsg.progress import Progress
 
 READING, FITTING, WRITING = "The data", "The method", "What is written"
 """Headings of the options in the help."""
@@ -158,7 +158,7 @@ def read_table(
     height, _, width = (image_size or "").partition("x")
     with progress.stage(f"reading {display_name(data)}", 1):
         if scheduler is not None:
-            from srsg.distributed.tables import read_table_on
+            from srsg.engines.dask.tables import read_table_on
 
             table = read_table_on(scheduler, data, names, options["variable"], options["labels"])
         else:

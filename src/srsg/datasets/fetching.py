@@ -17,10 +17,10 @@ from srsg.datasets.archives import images_of_archive
 from srsg.datasets.catalogue import Archive, Entry, OpenML, find_entry, list_datasets
 from srsg.datasets.download import download
 from srsg.datasets.folders import data_folder, dataset_path
+from srsg.engines.progress import Progress, progress_for
 from srsg.files import FileError, written_whole
 from srsg.files.errors import explained, needed
 from srsg.files.labels import coded
-from srsg.progress import Progress, progress_for
 from srsg.types import IntArray
 
 

@@ -15,10 +15,9 @@ from sklearn.utils import Tags
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from srsg.affinity import symmetrized
-from srsg.budget import block_size_within
-from srsg.embedding import connected_components
-from srsg.engine import Engine, ThreadEngine
+from srsg.engines import Engine, ThreadEngine
+from srsg.engines.budget import block_size_within
+from srsg.engines.progress import Progress, progress_for
 from srsg.estimators.callbacks import (
     CallbackMixin,
     fit_task,
@@ -28,17 +27,18 @@ from srsg.estimators.callbacks import (
 from srsg.estimators.engines import engine_of, is_dask, placed
 from srsg.estimators.memory import learnt_by
 from srsg.estimators.new_points import NewPointsMixin
-from srsg.labels import (
+from srsg.graph.embedding import connected_components
+from srsg.graph.labels import (
     auto_bridge,
     check_cluster_count,
     cluster_graph,
     embedded_graph,
     label_embedding,
 )
-from srsg.n_clusters import estimate_n_clusters
+from srsg.graph.n_clusters import estimate_n_clusters
 from srsg.neighbors import nearest_neighbors
 from srsg.points import BLOCK_SIZE, Points, as_dense, unit_points
-from srsg.progress import Progress, progress_for
+from srsg.solvers.codes import symmetrized
 from srsg.types import Cut, FloatArray, Graph, IntArray, Matrix, Memory, NClusters, RandomState
 
 AT_LEAST_ONE = Interval(Integral, 1, None, closed="left")

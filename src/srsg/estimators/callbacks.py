@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from srsg.progress import Progress, Stage
+from srsg.engines.progress import Progress, Stage
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 

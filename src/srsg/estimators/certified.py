@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils import check_random_state
 
-from srsg.candidates import check_faiss
-from srsg.engine import Engine
+from srsg.engines import Engine
 from srsg.estimators.base import AT_LEAST_ONE, CodeClusterer
+from srsg.neighbors.candidates import check_faiss
 from srsg.points import Points
 from srsg.solvers import ApproximateCodes, L1Codes, approximate_l1_codes, l1_codes
 from srsg.types import FloatArray, IntArray

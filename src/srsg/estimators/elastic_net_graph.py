@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 from scipy import sparse
 from sklearn.utils._param_validation import Interval, Real, StrOptions
 
-from srsg.engine import Engine
+from srsg.engines import Engine
 from srsg.estimators.base import NOT_NEGATIVE, POSITIVE
 from srsg.estimators.postprocessed import PostprocessedClusterer
 from srsg.points import Points
@@ -25,7 +25,7 @@ class ElasticNetGraph(PostprocessedClusterer):
     Parameters
     ----------
     n_clusters : int or "auto"
-        Number of clusters; "auto" finds it, see :func:`srsg.n_clusters.estimate_n_clusters`.
+        Number of clusters; "auto" finds it, see :func:`srsg.graph.n_clusters.estimate_n_clusters`.
     lam : float or "auto"
         Weight of the elastic net; "auto" gives every point its own, by ``gamma``.
     l1_ratio : float

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.validation import validate_data
 
-from srsg.checkpoint import NO_CHECKPOINT, Checkpoint, FolderCheckpoint
-from srsg.engine import Engine, ThreadEngine
-from srsg.progress import Progress
+from srsg.engines import Engine, ThreadEngine
+from srsg.engines.checkpoint import NO_CHECKPOINT, Checkpoint, FolderCheckpoint
+from srsg.engines.progress import Progress
 
 if TYPE_CHECKING:
-    from srsg.distributed import ShardedPoints
+    from srsg.engines.dask import ShardedPoints
 
 ENGINE_CONSTRAINTS: dict[str, list[Any]] = {
     "engine": [str, HasMethods(["submit", "scatter", "who_has"])],
@@ -29,8 +29,8 @@ def engine_of(estimator: Any, progress: Progress) -> Engine:
     checkpoint: Checkpoint = NO_CHECKPOINT if folder is None else FolderCheckpoint(folder)
     if isinstance(choice, str) and choice == "threads":
         return ThreadEngine(estimator.n_jobs, progress, checkpoint)
-    from srsg.distributed.clients import client_of
-    from srsg.distributed.engine import DaskEngine
+    from srsg.engines.dask.clients import client_of
+    from srsg.engines.dask.engine import DaskEngine
 
     return DaskEngine(client_of(choice), progress, checkpoint)
 
@@ -48,8 +48,8 @@ def placed(estimator: Any, X: Any, engine: Engine) -> ShardedPoints:
         raise TypeError(
             f"X is a dask array, and {kind} works in one process: {advice}pass X.compute()."
         )
-    from srsg.distributed.arrays import points_of_array
-    from srsg.distributed.engine import DaskEngine
+    from srsg.engines.dask.arrays import points_of_array
+    from srsg.engines.dask.engine import DaskEngine
 
     assert isinstance(engine, DaskEngine)
     if getattr(estimator, "memory", None) is not None:

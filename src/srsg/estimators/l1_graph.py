@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from scipy import sparse
 
-from srsg.engine import Engine
+from srsg.engines import Engine
 from srsg.estimators.base import NOT_NEGATIVE, POSITIVE
 from srsg.estimators.certified import CertifiedClusterer
 from srsg.estimators.engines import ENGINE_CONSTRAINTS
@@ -27,7 +27,7 @@ class L1Graph(CertifiedClusterer):
     Parameters
     ----------
     n_clusters : int or "auto"
-        Number of clusters; "auto" finds it, see :func:`srsg.n_clusters.estimate_n_clusters`.
+        Number of clusters; "auto" finds it, see :func:`srsg.graph.n_clusters.estimate_n_clusters`.
     lam : float
         Weight of the l1 norm, the paper's ``lambda_l1``. At 2 and beyond every code is zero.
     tol : float

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from scipy import sparse
 from sklearn.utils._param_validation import StrOptions
 
-from srsg.engine import Engine
+from srsg.engines import Engine
 from srsg.estimators.base import AT_LEAST_ONE, NOT_NEGATIVE, POSITIVE, CodeClusterer
 from srsg.points import Points
 from srsg.solvers import l1_codes, laplacian_codes
@@ -28,7 +28,7 @@ class LaplacianL1Graph(CodeClusterer):
     Parameters
     ----------
     n_clusters : int or "auto"
-        Number of clusters; "auto" finds it, see :func:`srsg.n_clusters.estimate_n_clusters`.
+        Number of clusters; "auto" finds it, see :func:`srsg.graph.n_clusters.estimate_n_clusters`.
     lam : float
         Weight of the l1 norm.
     gamma : float

@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 from numpy.typing import NDArray
 from scipy import sparse
 
-from srsg.affinity import local_scaling, local_scaling_rows
-from srsg.engine import Engine
+from srsg.engines import Engine
 from srsg.estimators.base import AT_LEAST_ONE, GraphClusterer
+from srsg.graph.local_scaling import local_scaling, local_scaling_rows
 from srsg.types import AssignLabels, Memory, NClusters, RandomState
 
 
@@ -26,7 +26,7 @@ class LocalScalingSpectralClustering(GraphClusterer):
     Parameters
     ----------
     n_clusters : int or "auto"
-        Number of clusters; "auto" finds it, see :func:`srsg.n_clusters.estimate_n_clusters`.
+        Number of clusters; "auto" finds it, see :func:`srsg.graph.n_clusters.estimate_n_clusters`.
     scale_neighbor : int
         Which neighbour's distance is the scale of a point.
     assign_labels : {"kmeans", "discretize", "cluster_qr"}

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_memory
 
 from srsg import __version__
-from srsg.engine import Engine
+from srsg.engines import Engine
 
 NOT_OF_THE_GRAPH = {
     "n_clusters",

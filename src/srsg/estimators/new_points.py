@@ -11,8 +11,8 @@ from scipy import sparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from srsg.assignment import FALLBACK_NEIGHBORS, cluster_shares, nearest_shares
-from srsg.engine import Engine, serial_linear_algebra
+from srsg.engines import Engine, serial_linear_algebra
+from srsg.graph.assignment import FALLBACK_NEIGHBORS, cluster_shares, nearest_shares
 from srsg.neighbors import Searchable
 from srsg.types import FloatArray, IntArray, Matrix
 

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from scipy import sparse
 
-from srsg.engine import Engine
+from srsg.engines import Engine
 from srsg.estimators.base import AT_LEAST_ONE, NOT_NEGATIVE
 from srsg.estimators.postprocessed import PostprocessedClusterer
 from srsg.points import Points
@@ -23,7 +23,7 @@ class OMPGraph(PostprocessedClusterer):
     Parameters
     ----------
     n_clusters : int or "auto"
-        Number of clusters; "auto" finds it, see :func:`srsg.n_clusters.estimate_n_clusters`.
+        Number of clusters; "auto" finds it, see :func:`srsg.graph.n_clusters.estimate_n_clusters`.
     n_nonzero : int
         Most points in a code.
     tol : float

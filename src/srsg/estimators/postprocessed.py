@@ -6,8 +6,9 @@ from typing import Any, ClassVar
 
 from scipy import sparse
 
-from srsg.affinity import code_neighbors, largest_codes, symmetrized, unit_codes
 from srsg.estimators.base import AT_LEAST_ONE, CodeClusterer
+from srsg.graph.affinity import code_neighbors, largest_codes, unit_codes
+from srsg.solvers.codes import symmetrized
 
 
 class PostprocessedClusterer(CodeClusterer):

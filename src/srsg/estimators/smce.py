@@ -11,9 +11,9 @@ from scipy import sparse
 from sklearn.utils._param_validation import Interval, validate_parameter_constraints
 from sklearn.utils.validation import check_is_fitted
 
-from srsg.embedding import diffusion_coordinates
-from srsg.engine import Engine
+from srsg.engines import Engine
 from srsg.estimators.base import AT_LEAST_ONE, POSITIVE, GraphClusterer, check_neighbor_count
+from srsg.graph.embedding import diffusion_coordinates
 from srsg.solvers import new_smce_codes, smce_codes
 from srsg.types import (
     AssignLabels,
@@ -45,7 +45,7 @@ class SMCE(GraphClusterer):
     Parameters
     ----------
     n_clusters : int or "auto"
-        Number of clusters; "auto" finds it, see :func:`srsg.n_clusters.estimate_n_clusters`.
+        Number of clusters; "auto" finds it, see :func:`srsg.graph.n_clusters.estimate_n_clusters`.
     lam : float
         Weight of the l1 norm: larger ones prefer fewer, nearer neighbours.
     n_neighbors : int

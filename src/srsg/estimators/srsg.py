@@ -11,16 +11,17 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import StrOptions
 
-from srsg.affinity import agreement, symmetrized
-from srsg.engine import Engine
+from srsg.engines import Engine
 from srsg.estimators.base import AT_LEAST_ONE, NOT_NEGATIVE, POSITIVE
 from srsg.estimators.certified import CertifiedClusterer
 from srsg.estimators.engines import ENGINE_CONSTRAINTS
+from srsg.graph.agreement import agreement
 from srsg.neighbors import nearest_neighbors
 from srsg.points import Points
 from srsg.registry import methods
 from srsg.solvers import auto_step, l1_codes, new_srsg_codes, srsg_codes, theorem_step
 from srsg.solvers.approximate import N_CANDIDATES
+from srsg.solvers.codes import symmetrized
 from srsg.types import (
     Affinity,
     AssignLabels,
@@ -50,7 +51,7 @@ class SRSG(CertifiedClusterer):
     Parameters
     ----------
     n_clusters : int or "auto"
-        Number of clusters; "auto" finds it, see :func:`srsg.n_clusters.estimate_n_clusters`.
+        Number of clusters; "auto" finds it, see :func:`srsg.graph.n_clusters.estimate_n_clusters`.
     gamma : float
         Weight of the support regularisation.
     n_neighbors : int
@@ -67,7 +68,7 @@ class SRSG(CertifiedClusterer):
         What the spectral step works on. "paper" is ``affinity_matrix_``, of which it takes the
         normalised cut. "agreement" adds the graph of the codes it started from, which forgets
         nothing, weighs the edges by what their neighbours agree on
-        (:func:`srsg.affinity.agreement`), and takes the ratio cut.
+        (:func:`srsg.graph.agreement.agreement`), and takes the ratio cut.
     max_sweeps : int
         Most sweeps over the points, the paper's M_c.
     max_iter : int

@@ -18,7 +18,7 @@ from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_limits
 
 from srsg.datasets import Dataset
-from srsg.engine import ThreadEngine
+from srsg.engines import ThreadEngine
 from srsg.estimators import GraphClusterer
 from srsg.metrics import clustering_accuracy, normalized_mutual_info
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from srsg.files.atomic import check_writable, written_whole
 from srsg.files.contents import Table
 from srsg.files.errors import FileError
 from srsg.files.reading import read_points
-from srsg.files.whole import check_writable, written_whole
 from srsg.files.writing import write_graph, write_labels
 
 __all__ = [

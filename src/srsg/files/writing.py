@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from srsg.files.atomic import written_whole
 from srsg.files.errors import FileError, needed
 from srsg.files.graphml import edges_of, write_graphml
-from srsg.files.whole import written_whole
 from srsg.types import Graph
 
 STANDARD_OUTPUT = "-"

@@ -19,7 +19,7 @@ def walks_along_edges(starts, columns, weights, first, last, walks):
     """``(N^2)_ij`` for every edge of the vertices i from ``first`` to ``last - 1``.
 
     N is a symmetric matrix in CSR form; its indices are unsigned, see
-    :func:`srsg.affinity.unsigned_indices`.
+    :func:`srsg.graph.normalization.unsigned_indices`.
     """
     reached = np.zeros(starts.shape[0] - 1)
     origin = starts[first]

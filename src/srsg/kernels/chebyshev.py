@@ -18,7 +18,7 @@ def chebyshev(starts, columns, weights, x, degree, center, half_width):
     """``T_degree((A - center) / half_width) x`` for a matrix A in CSR form, degree 1 or more.
 
     The polynomial is at most 1 in absolute value on the interval, and grows fast beyond it.
-    Indices are unsigned, see :func:`srsg.affinity.unsigned_indices`.
+    Indices are unsigned, see :func:`srsg.graph.normalization.unsigned_indices`.
     """
     size = x.shape[0]
     previous = x.copy()

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from srsg.colors import palette
 from srsg.plot.axes import new_axes
+from srsg.plot.colors import palette
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

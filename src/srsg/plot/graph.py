@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from srsg.colors import palette
-from srsg.layout import plane
+from srsg.graph.layout import plane
 from srsg.plot.axes import new_axes
+from srsg.plot.colors import palette
 from srsg.points import as_dense
 from srsg.types import Matrix
 
@@ -85,7 +85,7 @@ def embedding(
 
     See Also
     --------
-    srsg.layout.plane : The coordinates.
+    srsg.graph.layout.plane : The coordinates.
 
     Examples
     --------
@@ -120,7 +120,7 @@ def eigenvalues(values: ArrayLike, n_clusters: int | None = None, ax: Axes | Non
     ----------
     values : array-like of shape (m,)
         In decreasing order: ``eigenvalues_`` of any estimator, or of
-        :func:`srsg.embedding.spectral_embedding` with more dimensions than clusters.
+        :func:`srsg.graph.embedding.spectral_embedding` with more dimensions than clusters.
     n_clusters : int, optional
         Mark the gap after so many.
     ax : Axes, optional

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from srsg.confidence import confidence
+from srsg.graph.confidence import confidence
 from srsg.plot.axes import new_axes
 from srsg.points import as_dense
 from srsg.types import Matrix

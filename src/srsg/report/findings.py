@@ -15,7 +15,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.metrics import adjusted_rand_score
 from sklearn.metrics.cluster import contingency_matrix
 
-from srsg.confidence import Confidence, confidence
+from srsg.graph.confidence import Confidence, confidence
 from srsg.metrics import clustering_accuracy, normalized_mutual_info
 from srsg.points import as_dense
 from srsg.registry import methods

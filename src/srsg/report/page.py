@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from srsg import __version__
-from srsg.colors import palette
 from srsg.files import written_whole
-from srsg.layout import plane
+from srsg.graph.layout import plane
+from srsg.plot.colors import palette
 from srsg.report import evidence, sections
 from srsg.report.findings import Findings, find
 from srsg.report.gallery import chosen_members, gallery

@@ -15,9 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from srsg.candidates import CandidateIndex, strongest_of
-from srsg.codes import csr_from_rows, rows_from_csr
-from srsg.engine import Engine, ThreadEngine
+from srsg.engines import Engine, ThreadEngine
 from srsg.kernels.candidates import add_candidates, nearest_candidates, solve_over_candidates
 from srsg.kernels.codes import Codes, residuals
 from srsg.kernels.correlations import strongest
@@ -29,7 +27,9 @@ from srsg.kernels.lasso import (
     keep_supports,
     solve_working_sets,
 )
+from srsg.neighbors.candidates import CandidateIndex, strongest_of
 from srsg.points import BLOCK_SIZE, Points, Queries, blocks_of_rows
+from srsg.solvers.codes import csr_from_rows, rows_from_csr
 from srsg.types import FloatArray, IntArray
 
 N_CANDIDATES = 100

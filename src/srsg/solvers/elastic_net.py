@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from srsg.engine import Engine, ThreadEngine
+from srsg.engines import Engine, ThreadEngine
 from srsg.kernels.codes import Codes
 from srsg.kernels.correlations import strongest
 from srsg.points import BLOCK_SIZE, Points, Queries, blocks_of_rows

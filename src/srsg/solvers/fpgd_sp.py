@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import Bunch
 
-from srsg.engine import serial_linear_algebra
+from srsg.engines import serial_linear_algebra
 from srsg.kernels.fpgd_sp import Run, Settings, Trace, fpgd_sp_run
 from srsg.types import FloatArray, IntArray
 

@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from srsg.checkpoint import NO_CHECKPOINT, Checkpoint
-from srsg.codes import csr_from_rows
-from srsg.engine import Engine, ThreadEngine
+from srsg.engines import Engine, ThreadEngine
+from srsg.engines.checkpoint import NO_CHECKPOINT, Checkpoint
 from srsg.points import BLOCK_SIZE, Points, Queries
-from srsg.solvers.kin import kin_order
+from srsg.solvers.codes import csr_from_rows
+from srsg.solvers.locality import kin_order
 from srsg.solvers.scans import ScanBlock, Scanned, ScanRound
 from srsg.solvers.working_sets import WorkingSets
 from srsg.types import FloatArray, IntArray

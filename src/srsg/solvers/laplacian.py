@@ -8,15 +8,14 @@ from typing import Literal, Self
 import numpy as np
 from scipy import sparse
 
-from srsg.affinity import symmetrized
-from srsg.codes import csr_from_rows, resized, rows_from_csr
-from srsg.engine import Engine, ThreadEngine
+from srsg.engines import Engine, ThreadEngine
 from srsg.kernels.codes import Codes
 from srsg.kernels.laplacian import Reach, pulled_sets, renew_reach
 from srsg.kernels.lasso import Certificate, Penalty
 from srsg.kernels.pulled import NORM_MARGIN, solve_pulled
 from srsg.neighbors import neighbor_graph
 from srsg.points import BLOCK_SIZE, Points, blocks_of_rows
+from srsg.solvers.codes import csr_from_rows, resized, rows_from_csr, symmetrized
 from srsg.solvers.levels import independent_sets
 from srsg.solvers.working_sets import WorkingSets
 from srsg.types import FloatArray, IntArray

@@ -9,15 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from srsg.codes import csr_from_rows, resized, rows_from_csr
-from srsg.engine import Engine
+from srsg.engines import Engine
+from srsg.engines.progress import Stage
 from srsg.kernels.codes import Codes
 from srsg.kernels.fpgd_sp import Settings
 from srsg.kernels.parts import Part
 from srsg.kernels.sweep import new_outcome
 from srsg.neighbors import Targets
 from srsg.points import Points, distinct
-from srsg.progress import Stage
+from srsg.solvers.codes import csr_from_rows, resized, rows_from_csr
 from srsg.solvers.part_tasks import PartTask
 from srsg.solvers.parts import PartSweeps, first_candidates, in_parts, places_of, rows_of
 from srsg.types import IntArray

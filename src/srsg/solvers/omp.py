@@ -8,13 +8,13 @@ from functools import partial
 import numpy as np
 from scipy import sparse
 
-from srsg.codes import csr_from_rows
-from srsg.engine import Engine, ThreadEngine
+from srsg.engines import Engine, ThreadEngine
 from srsg.kernels.codes import Codes, residuals
 from srsg.kernels.correlations import strongest
 from srsg.kernels.omp import add_and_refit
 from srsg.neighbors import nearest_in
 from srsg.points import BLOCK_SIZE, Points, Queries, blocks_of_rows
+from srsg.solvers.codes import csr_from_rows
 from srsg.types import IntArray
 
 

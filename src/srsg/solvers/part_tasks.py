@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from srsg.engines.sizes import Sized
 from srsg.kernels.codes import Codes, residuals
 from srsg.kernels.fpgd_sp import Settings
 from srsg.kernels.parts import (
@@ -22,7 +23,6 @@ from srsg.kernels.parts import (
 from srsg.kernels.sweep import Outcome, new_outcome
 from srsg.neighbors import Targets
 from srsg.points import Points, Rows, row_slices
-from srsg.sizes import Sized
 from srsg.types import FloatArray, IntArray
 
 

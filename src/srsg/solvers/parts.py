@@ -17,15 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from srsg.codes import resized, rows_from_csr
-from srsg.engine import Engine
+from srsg.engines import Engine
+from srsg.engines.progress import Stage
 from srsg.kernels.codes import Codes
 from srsg.kernels.fpgd_sp import Settings
 from srsg.kernels.parts import SOLVED, WANTS_PROBLEM, WANTS_REACH, Part, Problems, Reached
 from srsg.kernels.sweep import Outcome, new_outcome
 from srsg.neighbors import Targets, neighbor_graph
 from srsg.points import BLOCK_SIZE, Points, blocks_of_rows, distinct
-from srsg.progress import Stage
+from srsg.solvers.codes import resized, rows_from_csr
 from srsg.solvers.part_tasks import (
     Candidates,
     FindReached,

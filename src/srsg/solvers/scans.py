@@ -9,6 +9,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from srsg.engines.sizes import Sized
 from srsg.kernels.correlations import Found, Scan, violators
 from srsg.kernels.lasso import (
     Certificate,
@@ -20,7 +21,6 @@ from srsg.kernels.lasso import (
 )
 from srsg.neighbors import Targets, best_of, empty_lists, joined, nearest_in
 from srsg.points import Points, Queries, Rows, row_slices
-from srsg.sizes import Sized
 from srsg.solvers.working_sets import WorkingSets
 from srsg.types import FloatArray, IntArray
 

@@ -12,7 +12,7 @@ from functools import partial
 import numpy as np
 from scipy import sparse
 
-from srsg.engine import Engine, ThreadEngine
+from srsg.engines import Engine, ThreadEngine
 from srsg.kernels.smce import code_points
 from srsg.neighbors import Searchable
 from srsg.points import BLOCK_SIZE, blocks_of_rows, name_rows

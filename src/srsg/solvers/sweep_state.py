@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from srsg.checkpoint import Checkpoint
+from srsg.engines.checkpoint import Checkpoint
 from srsg.kernels.sweep import Outcome
 
 

@@ -12,14 +12,14 @@ from typing import Self
 import numpy as np
 from scipy import sparse
 
-from srsg.codes import csr_from_rows, resized, rows_from_csr
-from srsg.engine import Engine, ThreadEngine, serial_linear_algebra
+from srsg.engines import Engine, ThreadEngine, serial_linear_algebra
+from srsg.engines.progress import Stage
 from srsg.kernels.codes import Codes
 from srsg.kernels.fpgd_sp import Settings
 from srsg.kernels.sweep import Kept, Outcome, new_outcome, solve_targets, sweep_points
 from srsg.kernels.votes import support_distances
 from srsg.points import BLOCK_SIZE, Points, Queries, blocks_of_rows
-from srsg.progress import Stage
+from srsg.solvers.codes import csr_from_rows, resized, rows_from_csr
 from srsg.solvers.levels import independent_sets
 from srsg.solvers.new_parts import NewParts
 from srsg.solvers.part_tasks import fits_of

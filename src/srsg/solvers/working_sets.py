@@ -9,10 +9,10 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from srsg.codes import padded, resized
+from srsg.engines.sizes import Sized
 from srsg.kernels.codes import Codes
 from srsg.kernels.lasso import Penalty
-from srsg.sizes import Sized
+from srsg.solvers.codes import padded, resized
 from srsg.types import FloatArray, IntArray
 
 

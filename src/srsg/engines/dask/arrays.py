@@ -1,0 +1,63 @@
+"""dask arrays as points."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from srsg.engines.dask.chunks import GraphChunk
+from srsg.engines.dask.engine import DaskEngine
+from srsg.engines.dask.shards import ShardedPoints
+from srsg.points import unit_rows
+
+
+def points_of_array(X: Any, engine: DaskEngine, name: str) -> ShardedPoints:
+    """The rows of a dask array as unit-norm points, each chunk a shard on a worker.
+
+    Parameters
+    ----------
+    X : dask.array.Array
+        Chunks along the rows; columns are put together where they are not.
+    engine : DaskEngine
+    name : str
+        Who asks, for messages.
+    """
+    _check_array(X, name)
+    X = X.rechunk({1: -1})
+    points = engine.placed(_chunks(X, engine.client, prepared=False), name=name)
+    rows = np.diff(points.starts).tolist()
+    X = X.copy()
+    X._chunks = (tuple(rows), X.chunks[1])  # known now, if they were not
+    points.lazy.append(X.map_blocks(unit_rows, dtype=points.dtype))
+    return points
+
+
+def fitted_points(x: Any, engine: DaskEngine) -> ShardedPoints:
+    """The same for an array of unit vectors."""
+    return engine.placed(_chunks(x, engine.client, prepared=True))
+
+
+def _chunks(X: Any, client: Any, *, prepared: bool) -> list[GraphChunk]:
+    placed = {str(key) for key in client.futures}
+    delayed = X.to_delayed(optimize_graph=False).ravel()
+    return [GraphChunk(each, str(each.key) in placed, prepared) for each in delayed]
+
+
+def _check_array(X: Any, name: str) -> None:
+    if not hasattr(X, "to_delayed") or not hasattr(X, "rechunk"):
+        raise TypeError(
+            f"X is a {type(X).__name__} of dask; pass an array: X.to_dask_array(lengths=True)."
+        )
+    if X.ndim != 2:
+        raise ValueError(f"Expected 2D array, got {X.ndim}D array instead.")
+    if X.dtype.kind not in "fiub":
+        raise ValueError(f"X must have numbers, got dtype {X.dtype}.")
+    if np.isnan(X.shape[0]):
+        return  # known when the workers have counted
+    for side, least, what in zip(X.shape, (2, 2), ("sample(s)", "feature(s)"), strict=True):
+        if side < least:
+            raise ValueError(
+                f"Found array with {side} {what} (shape={X.shape}) while a minimum of {least} is "
+                f"required by {name}."
+            )

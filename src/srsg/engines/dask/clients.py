@@ -1,0 +1,49 @@
+"""Connections to schedulers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from srsg.engines.dask.errors import ClusterError, needed_dask
+
+PATIENCE = 10
+"""Seconds to wait for a scheduler to answer."""
+
+_connections: dict[str, Any] = {}
+"""Clients by the address of their scheduler, kept for the next fit."""
+
+
+def client_of(choice: Any) -> Any:
+    """The client that ``engine=`` asks for: itself, the present one, or one of an address."""
+    distributed = needed_dask()
+    if choice == "dask":
+        try:
+            return distributed.get_client()
+        except ValueError as error:
+            raise ClusterError(
+                'engine="dask" finds no Dask client. Make one first, distributed.Client(), or pass '
+                "a client or the address of its scheduler as engine."
+            ) from error
+    if isinstance(choice, str):
+        return _connected(distributed, choice)
+    if not isinstance(choice, distributed.Client) or choice.asynchronous:
+        raise TypeError(
+            f"engine must be a distributed.Client that is not asynchronous, got {choice!r}."
+        )
+    return choice
+
+
+def _connected(distributed: Any, address: str) -> Any:
+    if "://" not in address:
+        raise ValueError(
+            f'engine={address!r} is none of "threads", "dask" and the address of a Dask scheduler '
+            "such as tcp://127.0.0.1:8786."
+        )
+    client = _connections.get(address)
+    if client is None or client.status != "running":
+        try:
+            client = distributed.Client(address, set_as_default=False, timeout=PATIENCE)
+        except (OSError, ValueError) as error:
+            raise ClusterError(f"No Dask scheduler answers at {address}.") from error
+        _connections[address] = client
+    return client

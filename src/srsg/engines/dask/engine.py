@@ -1,0 +1,313 @@
+"""Blocks on the workers of a Dask cluster, which hold the points in shards.
+
+A shard never leaves its owner: the tasks that read it are bound to that worker. What travels
+between workers are the rows that a block asks for, the block itself, and what shards answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from srsg.engines import Beginning, Block, Result, Round, serial_linear_algebra
+from srsg.engines.checkpoint import NO_CHECKPOINT, Checkpoint, combined, mixed
+from srsg.engines.dask.chunks import ArrayChunk
+from srsg.engines.dask.shards import Placement, Recipe, Shard, ShardedPoints, check_reports
+from srsg.engines.dask.work import Lost, Work, living_workers, memory_limit, pieces_under_way
+from srsg.engines.progress import SILENT, Progress
+from srsg.points import Points, Rows
+from srsg.types import IntArray
+
+PRODUCT_A_TASK = 5e9
+"""Multiplications of a worker's look at its points: a fraction of a second."""
+
+BYTES_A_BLOCK = 2**26
+"""Most bytes of the rows that a block begins with, and for all blocks under way at most:"""
+SHARE_UNDER_WAY = 1 / 12
+"""of the memory of a worker, for every worker looks at every block."""
+
+BYTES_A_SHARD = 2**27
+"""Most bytes of a shard of an array that the client sends."""
+
+
+class DaskEngine:
+    """Blocks on the workers of a Dask cluster.
+
+    Parameters
+    ----------
+    client : distributed.Client
+        The connection to the cluster.
+    progress : Progress
+        Told of every block that is done.
+    checkpoint : Checkpoint
+        Where algorithms keep the work done so far.
+    """
+
+    def __init__(
+        self,
+        client: Any,
+        progress: Progress = SILENT,
+        checkpoint: Checkpoint = NO_CHECKPOINT,
+    ) -> None:
+        self.client, self.progress, self.checkpoint = client, progress, checkpoint
+
+    @property
+    def n_workers(self) -> int:
+        return sum(living_workers(self.client).values())
+
+    def share(self, data: Any) -> Any:
+        return data
+
+    def map(
+        self,
+        task: Callable[[Any, Block], Result],
+        data: Any,
+        blocks: Sequence[Block],
+        *,
+        label: str,
+    ) -> list[Result]:
+        shared: list[Any] = []
+
+        def submit(block: Block) -> list[Any]:
+            if not shared or shared[-1].status != "finished":  # lost with all who had it
+                shared.append(self.client.scatter(data, broadcast=True, hash=False))
+            return [self.client.submit(_apply, task, shared[-1], block, pure=False)]
+
+        work = Work(self.client, submit, lambda workers, under_way: [], label)
+        return work.results(blocks, self.progress)
+
+    def go_round(
+        self,
+        task: Round[Block, Any, Any, Result],
+        points: Points,
+        blocks: Sequence[Block],
+        *,
+        label: str,
+        done: Callable[[Result], None] | None = None,
+    ) -> list[Result]:
+        assert isinstance(points, ShardedPoints)
+
+        def submit(block: Block) -> list[Any]:
+            begun = self._submit_begin(task, points, block)
+            return [self._submit_end(task, points, begun)]
+
+        work = Work(self.client, submit, self._lost_shards(points), label)
+        return work.results(blocks, self.progress, done)
+
+    def hold(
+        self,
+        task: Beginning[Block, Any],
+        points: Points,
+        blocks: Sequence[Block],
+        *,
+        label: str,
+    ) -> Placement:
+        assert isinstance(points, ShardedPoints)
+        recipes = [_Begin(partial(self._submit_begin, task, points, block)) for block in blocks]
+        held = Placement(self.client, recipes)
+        self._make(held, list(range(len(blocks))), label, points)
+        return held
+
+    def map_held(
+        self,
+        task: Callable[[Any, Block], Result],
+        held: Any,
+        blocks: Mapping[int, Block],
+        points: Points,
+        *,
+        label: str,
+    ) -> dict[int, Result]:
+        assert isinstance(points, ShardedPoints)
+        places = list(blocks)
+
+        def submit(place: int) -> list[Any]:
+            worker, mine = held.owners[place], held.futures[place]
+            block = blocks[place]
+            return [self.client.submit(_apply, task, mine, block, workers=[worker], pure=False)]
+
+        def lost(workers: dict[str, int], under_way: list[int]) -> list[int]:
+            missing = held.missing(workers)
+            if missing:
+                self.quiet()._make(held, missing, "lost work again", points)
+            return [each for each in under_way if places[each] in missing]
+
+        work = Work(self.client, submit, lost, label)
+        return dict(zip(places, work.results(places, self.progress), strict=True))
+
+    def _submit_begin(self, task: Any, points: ShardedPoints, block: Any, **options: Any) -> Any:
+        """Fetch rows for a block and begin it.
+
+        Here and below the futures of what is only needed on the way are dropped, so that workers
+        forget it as soon as it was used.
+        """
+        submit, index = self.client.submit, task.rows(block)
+        bounds = np.searchsorted(index, points.starts)
+        rows = [
+            submit(_take, shard, index[start:end] - first, workers=[owner], pure=False)
+            for (shard, owner, first), start, end in zip(
+                points.owned(), bounds, bounds[1:], strict=False
+            )
+            if end > start
+        ]
+        nothing = np.empty((0, points.n_features), points.dtype)
+        return submit(_begin, task, block, index, nothing, *rows, pure=False, **options)
+
+    def _submit_end(self, task: Any, points: ShardedPoints, begun: Any) -> Any:
+        """Look at every shard, in one task for every owner, and end a block."""
+        submit = self.client.submit
+        places = points.places_of_owners()
+        seen = [
+            submit(
+                _look,
+                task,
+                begun,
+                points.starts[mine],
+                *(points.shards.futures[place] for place in mine),
+                workers=[owner],
+                pure=False,
+            )
+            for owner, mine in places.items()
+        ]
+        order = np.argsort(np.concatenate(list(places.values())))
+        return submit(_end, task, begun, order, *seen, pure=False)
+
+    def _lost_shards(self, points: ShardedPoints) -> Lost:
+        """For work of which every piece needs every shard."""
+
+        def lost(workers: dict[str, int], under_way: list[int]) -> list[int]:
+            missing = points.shards.missing(workers)
+            if not missing:
+                return []
+            self.quiet()._make(points.shards, missing, "lost points again")
+            return under_way
+
+        return lost
+
+    def rows_a_block(
+        self, points: Points, n_rows: int, block_size: int, rows_each: float = 1.0
+    ) -> int:
+        assert isinstance(points, ShardedPoints)
+        by_work = PRODUCT_A_TASK / (points.largest_part * points.n_features)
+        under_way = pieces_under_way(living_workers(self.client))
+        most = min(BYTES_A_BLOCK, SHARE_UNDER_WAY * memory_limit(self.client) / under_way)
+        by_memory = most / (8 * points.n_features * max(1.0, rows_each))
+        fair_share = max(block_size // 4, -(-n_rows // (2 * self.n_workers)))
+        return max(1, int(min(fair_share, max(block_size, by_work), by_memory)))
+
+    def points(self, x: Any) -> Points:
+        if isinstance(x, ShardedPoints):
+            return x
+        if not isinstance(x, np.ndarray):
+            from srsg.engines.dask.arrays import fitted_points
+
+            return fitted_points(x, self)
+        fair_share = -(-len(x) // self.n_workers)
+        rows = max(1, min(fair_share, BYTES_A_SHARD // (8 * x.shape[1])))
+        starts = range(0, len(x), rows)
+        return self.placed([ArrayChunk(x[at : at + rows], prepared=True) for at in starts])
+
+    def placed(self, chunks: Sequence[Recipe], *, name: str = "X") -> ShardedPoints:
+        """Points of these chunks, on the workers.
+
+        Raises
+        ------
+        ValueError
+            If they are not finite or have rows of zeros; ``name`` is who asks.
+        """
+        shards = Placement(self.client, chunks)
+        self._make(shards, list(range(len(chunks))), "points to the workers")
+        reports = shards.reports
+        check_reports(reports, name)
+        starts = np.concatenate(([0], np.cumsum([report.shape[0] for report in reports])))
+        first = reports[0]
+        return ShardedPoints(shards=shards, starts=starts, width=first.shape[1], kind=first.dtype)
+
+    def fingerprint(self, points: Points) -> str:
+        assert isinstance(points, ShardedPoints)
+
+        def submit(place: int) -> list[Any]:
+            shards = points.shards
+            owner, first = shards.owners[place], int(points.starts[place])
+            shard = shards.futures[place]
+            return [self.client.submit(_mixed, shard, first, workers=[owner], pure=False)]
+
+        places = range(len(points.starts) - 1)
+        work = Work(self.client, submit, self._lost_shards(points), "fingerprint")
+        return combined(work.results(places, SILENT))
+
+    def quiet(self) -> DaskEngine:
+        same = copy(self)
+        same.progress = SILENT
+        return same
+
+    def _make(
+        self, placed: Placement, places: list[int], label: str, points: ShardedPoints | None = None
+    ) -> None:
+        """Have workers make what is placed, of the points if it needs them."""
+        for place in places:
+            placed.owners[place] = ""
+
+        def submit(place: int) -> list[Any]:
+            return placed.submit(place, living_workers(self.client))
+
+        def lost(workers: dict[str, int], under_way: list[int]) -> list[int]:
+            if points is not None and points.shards.missing(workers):
+                self.quiet()._make(
+                    points.shards, points.shards.missing(workers), "lost points again"
+                )
+                return under_way
+            return [each for each in under_way if placed.owners[places[each]] not in workers]
+
+        reports = Work(self.client, submit, lost, label).results(places, self.progress)
+        for place, report in zip(places, reports, strict=True):
+            placed.reports[place] = report
+        placed.settle()
+
+
+@dataclass(frozen=True)
+class _Begin:
+    """How to begin a block on some worker, which then holds what came of it."""
+
+    begin: Callable[..., Any]
+
+    def submit(self, client: Any, worker: str, again: bool) -> list[Any]:
+        return [self.begin(workers=[worker])]
+
+
+def _mixed(shard: Shard, first: int) -> int:
+    return mixed(shard.starting_at(first))
+
+
+def _apply(task: Callable[[Any, Any], Any], data: Any, block: Any) -> Any:
+    with serial_linear_algebra():
+        return task(data, block)
+
+
+def _take(shard: Shard, places: IntArray) -> Any:
+    assert shard.points is not None
+    return shard.points.x[places]
+
+
+def _begin(task: Any, block: Any, index: IntArray, nothing: Any, *rows: Any) -> Any:
+    with serial_linear_algebra():
+        return task.begin(Rows(np.concatenate([nothing, *rows]), index), block)
+
+
+def _look(task: Any, begun: Any, starts: IntArray, *shards: Shard) -> list[Any]:
+    with serial_linear_algebra():
+        return [
+            task.look(shard.starting_at(int(first)), begun)
+            for shard, first in zip(shards, starts, strict=True)
+        ]
+
+
+def _end(task: Any, begun: Any, order: IntArray, *seen: list[Any]) -> Any:
+    """``order`` says where in what owners have seen the shards are."""
+    all_seen = [each for of_owner in seen for each in of_owner]
+    with serial_linear_algebra():
+        return task.end(begun, [all_seen[place] for place in order])

@@ -1,0 +1,182 @@
+"""Points in shards: some points in a row, each shard on the worker that owns it.
+
+A shard is made from a chunk, which a worker reads, computes or is given. How is known to the
+client, so a shard that is lost with its worker is made again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from srsg.engines.sizes import Sized
+from srsg.points import Points, check_zero_rows, float_type, unit_points
+from srsg.types import IntArray
+
+
+@dataclass(frozen=True)
+class Report:
+    """What the client has to know of a chunk."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype
+    not_finite: float | None
+    """A value that is not finite, if there is one."""
+    zero_rows: IntArray
+
+
+class Shard(Sized):
+    """Points of one chunk, in unit length, and the report on it."""
+
+    def __init__(self, chunk: Any, *, prepared: bool = False) -> None:
+        values = np.asarray(chunk)
+        wrong = None if values.dtype.kind in "iub" else _not_finite(values)
+        zero = np.flatnonzero(~values.any(axis=-1))
+        dtype = np.dtype(float_type(values))
+        self.report = Report(values.shape, dtype, wrong, zero)
+        self.points: Points | None = None
+        if wrong is None and not zero.size and values.size:
+            x = np.require(values, dtype, ["C", "W"]) if prepared else unit_points(values).x
+            self.points = Points(x)
+            _ = self.points.x32  # once, and counted
+
+    def starting_at(self, first: int) -> Points:
+        """The points, where the first of them has this index among all."""
+        assert self.points is not None
+        same = replace(self.points, first=first)
+        same.__dict__["x32"] = self.points.x32  # what was computed once
+        return same
+
+
+def _not_finite(values: NDArray[np.floating]) -> float | None:
+    wrong = values[~np.isfinite(values)]
+    return float(wrong[0]) if wrong.size else None
+
+
+class Recipe(Protocol):
+    """How something is made that a worker then owns."""
+
+    def submit(self, client: Any, worker: str, again: bool) -> list[Any]:
+        """Have a worker, this one if it can be, make it, perhaps again; its future is the last."""
+
+
+def report_of(made: Any) -> Any:
+    return getattr(made, "report", None)
+
+
+def check_reports(reports: Sequence[Report], name: str) -> None:
+    """Refuse what cannot be clustered, as it is refused in one process."""
+    from sklearn.utils import assert_all_finite
+
+    for report in reports:
+        if report.not_finite is not None:
+            wrong = np.array([[report.not_finite]])
+            assert_all_finite(wrong, estimator_name=name, input_name="X")
+    starts = np.cumsum([0, *(report.shape[0] for report in reports)])
+    rows = [first + each.zero_rows for first, each in zip(starts, reports, strict=False)]
+    check_zero_rows(np.concatenate(rows))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ShardedPoints(Points):
+    """Points that lie on the workers of a cluster; the client knows how many there are.
+
+    Attributes
+    ----------
+    shards : Placement
+        The shards and their owners.
+    """
+
+    x: NDArray[np.floating] = field(init=False, repr=False)
+    shards: Placement
+    starts: IntArray
+    width: int
+    kind: np.dtype
+    lazy: list[Any] = field(default_factory=list, repr=False)
+    """The unit vectors as a dask array, where there is one."""
+
+    @property
+    def in_shards(self) -> bool:
+        return True
+
+    @property
+    def n(self) -> int:
+        return int(self.starts[-1])
+
+    @property
+    def n_features(self) -> int:
+        return self.width
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.kind
+
+    def owned(self) -> list[tuple[Any, str, int]]:
+        """Of every shard its future, its owner and the index of its first point."""
+        shards = self.shards
+        return list(zip(shards.futures, shards.owners, self.starts.tolist(), strict=False))
+
+    def places_of_owners(self) -> dict[str, list[int]]:
+        """The places of the shards of every worker that has any."""
+        places: dict[str, list[int]] = {}
+        for place, owner in enumerate(self.shards.owners):
+            places.setdefault(owner, []).append(place)
+        return places
+
+    @property
+    def largest_part(self) -> int:
+        """Number of points of the worker that has most."""
+        sizes = np.diff(self.starts)
+        return max(int(sizes[mine].sum()) for mine in self.places_of_owners().values())
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "x":
+            raise TypeError(
+                "The points are on the workers of a Dask cluster, and this needs them in one "
+                'process: use engine="threads" and X.compute().'
+            )
+        raise AttributeError(name)
+
+
+class Placement:
+    """What workers own, and how to make it again when one is lost.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    recipes : sequence of Recipe
+        How each is made.
+    """
+
+    def __init__(self, client: Any, recipes: Sequence[Recipe]) -> None:
+        self.client, self.recipes = client, list(recipes)
+        self.futures: list[Any] = [None] * len(self.recipes)
+        self.owners: list[str] = [""] * len(self.recipes)
+        self.reports: list[Any] = [None] * len(self.recipes)
+
+    def missing(self, workers: dict[str, int]) -> list[int]:
+        """What no living worker owns."""
+        return [place for place, owner in enumerate(self.owners) if owner not in workers]
+
+    def submit(self, place: int, workers: dict[str, int]) -> list[Any]:
+        """Have the least burdened worker make one; the last future is that of its report."""
+        load = dict.fromkeys(workers, 0.0)
+        for owner in self.owners:
+            if owner in load:
+                load[owner] += 1 / max(1, workers[owner])
+        worker = min(load, key=lambda address: (load[address], address))
+        self.owners[place] = worker
+        again = self.futures[place] is not None
+        futures = self.recipes[place].submit(self.client, worker, again)
+        self.futures[place] = futures[-1]
+        return [*futures, self.client.submit(report_of, futures[-1], pure=False)]
+
+    def settle(self) -> None:
+        """Note where everything is now."""
+        where = self.client.who_has(self.futures)
+        for place, future in enumerate(self.futures):
+            self.owners[place] = next(iter(where.get(future.key, ())), "")

@@ -1,0 +1,100 @@
+"""What long work tells the user."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Protocol
+
+
+class Stage(Protocol):
+    """One piece of work under way."""
+
+    def advance(self, steps: int = 1) -> None:
+        """Note that ``steps`` more are done."""
+
+
+class Progress:
+    """Says nothing; the base of those that do."""
+
+    @contextmanager
+    def stage(self, label: str, total: int) -> Iterator[Stage]:
+        """A piece of work of ``total`` steps."""
+        yield _Silence()
+
+    def note(self, message: str) -> None:
+        """A line worth keeping."""
+
+
+class _Silence:
+    def advance(self, steps: int = 1) -> None:
+        pass
+
+
+class PrintedProgress(Progress):
+    """Lines on standard error: one a stage, kept up to date where that is a terminal."""
+
+    @contextmanager
+    def stage(self, label: str, total: int) -> Iterator[Stage]:
+        stage = _PrintedStage(label, total)
+        yield stage
+        stage.finish()
+
+    def note(self, message: str) -> None:
+        print(message, file=sys.stderr)
+
+
+class _PrintedStage:
+    def __init__(self, label: str, total: int) -> None:
+        self.label, self.total, self.done = label, total, 0
+        self.start = self.shown = time.monotonic()
+
+    def advance(self, steps: int = 1) -> None:
+        self.done += steps
+        now = time.monotonic()
+        if sys.stderr.isatty() and now - self.shown > 0.2:
+            self.shown = now
+            remaining = (now - self.start) * (self.total - self.done) / self.done
+            share = self.done / self.total
+            line = f"{self.label}: {share:4.0%}, about {remaining:.0f} s left"
+            print(f"\r{line:<70}", end="", file=sys.stderr, flush=True)
+
+    def finish(self) -> None:
+        start = "\r" if sys.stderr.isatty() else ""
+        line = f"{self.label}: {time.monotonic() - self.start:.2f} s"
+        print(f"{start}{line:<70}".rstrip(), file=sys.stderr)
+
+
+SILENT = Progress()
+
+_listener: ContextVar[Progress | None] = ContextVar("listener", default=None)
+
+
+@contextmanager
+def told_to(progress: Progress) -> Iterator[None]:
+    """All work of the block tells its progress here, whatever ``verbose`` asks for.
+
+    So a program shows progress in its own way without a parameter of every estimator, which
+    would have to be copied, compared and saved with it.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from srsg import OMPGraph
+    >>> from srsg.engines.progress import PrintedProgress, told_to
+    >>> with told_to(PrintedProgress()):  # on standard error
+    ...     _ = OMPGraph(3).fit(load_digits().data[:50])
+    """
+    token = _listener.set(progress)
+    try:
+        yield
+    finally:
+        _listener.reset(token)
+
+
+def progress_for(verbose: bool | int) -> Progress:
+    """The progress an estimator's ``verbose`` asks for, or who listens to all."""
+    return _listener.get() or (PrintedProgress() if verbose else SILENT)

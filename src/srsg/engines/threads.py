@@ -1,0 +1,159 @@
+"""Where blocks of work run. Algorithms hand over blocks and do not know where they go."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed, wait
+from copy import copy
+from functools import partial
+from typing import Any
+
+import numpy as np
+from joblib import cpu_count, effective_n_jobs
+
+from srsg.engines.checkpoint import NO_CHECKPOINT, Checkpoint, points_fingerprint
+from srsg.engines.linear_algebra import serial_linear_algebra
+from srsg.engines.progress import SILENT, Progress
+from srsg.engines.protocol import Beginning, Begun, Block, Result, Round
+from srsg.points import Points, Rows
+
+
+class ThreadEngine:
+    """Blocks on threads of this process, each with serial linear algebra.
+
+    Parameters
+    ----------
+    n_jobs : int or None
+        Number of threads as in joblib, negative numbers counting from the number of cores.
+        None takes all cores: results do not depend on it.
+    progress : Progress
+        Told of every block that is done.
+    checkpoint : Checkpoint
+        Where algorithms keep the work done so far.
+
+    Examples
+    --------
+    >>> from srsg.engines import ThreadEngine
+    >>> ThreadEngine(2).map(lambda data, block: data * block, 10, [1, 2, 3], label="times")
+    [10, 20, 30]
+    """
+
+    def __init__(
+        self,
+        n_jobs: int | None = None,
+        progress: Progress = SILENT,
+        checkpoint: Checkpoint = NO_CHECKPOINT,
+    ) -> None:
+        self._n_threads = cpu_count() if n_jobs is None else effective_n_jobs(n_jobs)
+        self.progress, self.checkpoint = progress, checkpoint
+        self._pool = ThreadPoolExecutor(self._n_threads)
+
+    @property
+    def n_workers(self) -> int:
+        return self._n_threads
+
+    def share(self, data: Any) -> Any:
+        return data
+
+    def map(
+        self,
+        task: Callable[[Any, Block], Result],
+        data: Any,
+        blocks: Sequence[Block],
+        *,
+        label: str,
+        done: Callable[[Result], None] | None = None,
+    ) -> list[Result]:
+        with self.progress.stage(label, len(blocks)) as stage, serial_linear_algebra():
+            if len(blocks) == 1 and done is None:
+                return [task(data, blocks[0])]
+            futures = [self._pool.submit(task, data, block) for block in blocks]
+            try:
+                for future in as_completed(futures):
+                    result = future.result()
+                    if done is not None:
+                        done(result)
+                    stage.advance()
+            except BaseException:
+                # After an error or Ctrl-C the blocks under way end, the others never start.
+                for future in futures:
+                    future.cancel()
+                wait(futures)
+                raise
+        return [future.result() for future in futures]
+
+    def go_round(
+        self,
+        task: Round[Block, Any, Any, Result],
+        points: Points,
+        blocks: Sequence[Block],
+        *,
+        label: str,
+        done: Callable[[Result], None] | None = None,
+    ) -> list[Result]:
+        return self.map(partial(_go_round, task), points, blocks, label=label, done=done)
+
+    def hold(
+        self,
+        task: Beginning[Block, Any],
+        points: Points,
+        blocks: Sequence[Block],
+        *,
+        label: str,
+    ) -> Held:
+        return Held(self.map(partial(_begin, task), points, blocks, label=label))
+
+    def map_held(
+        self,
+        task: Callable[[Any, Block], Result],
+        held: Any,
+        blocks: Mapping[int, Block],
+        points: Points,
+        *,
+        label: str,
+    ) -> dict[int, Result]:
+        pairs = [(held.objects[place], block) for place, block in blocks.items()]
+        found = self.map(_apply_pair, task, pairs, label=label)
+        return dict(zip(blocks, found, strict=True))
+
+    def rows_a_block(
+        self, points: Points, n_rows: int, block_size: int, rows_each: float = 1.0
+    ) -> int:
+        return max(1, min(block_size, -(-n_rows // self.n_workers)))  # few rows too keep all busy
+
+    def points(self, x: Any) -> Points:
+        if not isinstance(x, np.ndarray):
+            raise TypeError(
+                "The fitted points are a dask array, which threads of this process do not have: "
+                'set engine="dask" or a Client, as for the fit.'
+            )
+        return Points(x)
+
+    def fingerprint(self, points: Points) -> str:
+        return points_fingerprint([points])
+
+    def quiet(self) -> ThreadEngine:
+        same = copy(self)
+        same.progress = SILENT
+        return same
+
+
+def _go_round(task: Round[Block, Any, Any, Result], points: Points, block: Block) -> Result:
+    begun = _begin(task, points, block)
+    return task.end(begun, [task.look(points, begun)])
+
+
+def _begin(task: Beginning[Block, Begun], points: Points, block: Block) -> Begun:
+    return task.begin(Rows(points.x), block)
+
+
+def _apply_pair(task: Callable[[Any, Any], Result], pair: tuple[Any, Any]) -> Result:
+    return task(*pair)
+
+
+class Held:
+    """What threads hold: the objects themselves."""
+
+    def __init__(self, objects: list[Any]) -> None:
+        self.objects = objects
+        self.reports = [getattr(each, "report", None) for each in objects]

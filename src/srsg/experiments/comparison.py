@@ -1,0 +1,273 @@
+"""Methods side by side: each in a process of its own, so that its memory can be measured."""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+import sys
+import time
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.metrics import adjusted_rand_score
+
+from srsg.engines.progress import SILENT, Progress, Stage, told_to
+from srsg.metrics import scores
+from srsg.points import as_dense
+from srsg.registry import methods
+from srsg.types import FloatArray, Matrix
+
+WARM_UP = 40
+"""Points of the fit before, which loads the compiled kernels: no part of a method's time."""
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What one method made of the data.
+
+    Attributes
+    ----------
+    method : str
+        Its short name.
+    labels : ndarray of shape (n_samples,) or None
+        None where it failed.
+    scores : dict
+        AC, NMI and ARI, where classes are known.
+    seconds : float
+        What the fit took.
+    megabytes : float or None
+        The most memory that the fit held beyond what was there before; None where the system
+        does not tell.
+    error : str or None
+        Why it failed.
+    warnings : tuple of str
+        What it warned of.
+    """
+
+    method: str
+    labels: NDArray[np.intp] | None = None
+    scores: dict[str, float] = field(default_factory=dict)
+    seconds: float = 0.0
+    megabytes: float | None = None
+    error: str | None = None
+    warnings: tuple[str, ...] = ()
+
+
+def compare_methods(
+    X: Matrix,
+    n_clusters: int,
+    *,
+    y: ArrayLike | None = None,
+    names: Sequence[str] | None = None,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+    progress: Progress = SILENT,
+) -> Iterator[Outcome]:
+    """Fit methods with their defaults, one after the other, each in a process of its own.
+
+    Programs that are started from a file need the usual ``if __name__ == "__main__":``.
+
+    Parameters
+    ----------
+    X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
+        One point a row.
+    n_clusters : int
+        Number of clusters.
+    y : array-like of shape (n_samples,), optional
+        Known classes, for the scores.
+    names : sequence of str, optional
+        Names of :func:`srsg.methods`; all of them by default.
+    random_state : int
+        Starts of K-means.
+    n_jobs : int or None
+        Threads; None takes all cores.
+    progress : Progress
+        Told of the methods, and of the stages of each.
+
+    Yields
+    ------
+    Outcome
+        One a method, as soon as it is done. A method that fails says why.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from srsg.experiments.comparison import compare_methods
+    >>> X, y = load_digits(n_class=2, return_X_y=True)
+    >>> [found] = compare_methods(X, 2, y=y, names=["kmeans"])
+    >>> found.scores["AC"] > 0.99
+    True
+    """
+    dense = as_dense(X)
+    for name in methods() if names is None else names:
+        given: dict[str, int | None] = {"random_state": random_state}
+        if methods()[name].path.startswith("srsg:"):  # K-means counts its threads otherwise
+            given["n_jobs"] = n_jobs
+        yield _in_own_process(name, dense, n_clusters, y, given, progress)
+
+
+def agreement(outcomes: Sequence[Outcome]) -> FloatArray:
+    """Adjusted Rand index between the labels of every two methods, none of which failed."""
+    labels = [found.labels for found in outcomes]
+    return np.array([[adjusted_rand_score(one, other) for other in labels] for one in labels])
+
+
+def _in_own_process(
+    name: str,
+    X: NDArray,
+    n_clusters: int,
+    y: ArrayLike | None,
+    parameters: dict[str, Any],
+    progress: Progress,
+) -> Outcome:
+    here, there = multiprocessing.Pipe()
+    process = _context().Process(target=_measure, args=(there, name), daemon=True)
+    process.start()
+    there.close()
+    try:
+        here.send((X, n_clusters, parameters))
+        labels, *measured = _listen(here, progress)
+    except (EOFError, OSError):  # it is gone: the system ends what takes too much memory
+        process.join()
+        return Outcome(name, error=f"its process ended with status {process.exitcode}")
+    except _MethodError as failure:
+        return Outcome(name, error=str(failure))
+    finally:
+        process.kill()
+        process.join()
+        here.close()
+    agreed = {} if y is None else scores(y, labels)
+    return Outcome(name, labels, agreed, *measured)
+
+
+def _context() -> Any:
+    """Processes that start with the libraries loaded, where the system has such."""
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        return multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(
+        ["srsg.estimators", "sklearn.cluster", "srsg.experiments.comparison"]
+    )
+    from multiprocessing import forkserver
+
+    with _deaf_to_interrupts():
+        forkserver.ensure_running()
+    return context
+
+
+@contextmanager
+def _deaf_to_interrupts() -> Iterator[None]:
+    """Processes started meanwhile ignore Ctrl-C, which goes to all: the first one ends them."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+class _MethodError(Exception):
+    """What a method raised in the other process."""
+
+
+def _listen(connection: Connection, progress: Progress, stage: Stage | None = None) -> Any:
+    """Show what the other process tells of, until the end of the stage or the result."""
+    while True:
+        kind, *content = connection.recv()
+        if kind == "stage":
+            with progress.stage(*content) as inner:
+                _listen(connection, progress, inner)
+        elif kind == "advance" and stage is not None:
+            stage.advance(*content)
+        elif kind == "note":
+            progress.note(*content)
+        elif kind == "failure":
+            raise _MethodError(*content)
+        else:
+            return content
+
+
+class _Sent(Progress):
+    """Tells another process."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    @contextmanager
+    def stage(self, label: str, total: int) -> Iterator[Stage]:
+        self._connection.send(("stage", label, total))
+        try:
+            yield _SentStage(self._connection)
+        finally:
+            self._connection.send(("end",))
+
+    def note(self, message: str) -> None:
+        self._connection.send(("note", message))
+
+
+class _SentStage:
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def advance(self, steps: int = 1) -> None:
+        self._connection.send(("advance", steps))
+
+
+def _measure(connection: Connection, name: str) -> None:
+    """What runs in the other process."""
+    try:
+        X, n_clusters, parameters = connection.recv()
+    except EOFError:  # stopped before it began
+        return
+    method = methods()[name]
+    with warnings.catch_warnings(record=True) as caught:
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                _warm_up(method.default(2, **parameters), X)
+            model = method.default(n_clusters, **parameters)
+            before, start = peak_megabytes(reset=True), time.perf_counter()
+            with told_to(_Sent(connection)):
+                model.fit(X)
+            seconds, after = time.perf_counter() - start, peak_megabytes()
+        except (ValueError, MemoryError, ArithmeticError) as error:
+            connection.send(("failure", " ".join(f"{error}".split()) or type(error).__name__))
+            return
+    held = None if before is None or after is None else max(after - before, 0.0)
+    messages = tuple(dict.fromkeys(" ".join(str(each.message).split()) for each in caught))
+    connection.send(("result", model.labels_, seconds, held, None, messages))
+    connection.recv()  # until the other side has read all, and ends this process
+
+
+def _warm_up(model: Any, X: NDArray) -> None:
+    """Load compiled kernels by a small fit; whatever it finds wrong, the real one says."""
+    with suppress(ValueError):
+        model.fit(X[:WARM_UP])
+
+
+def peak_megabytes(*, reset: bool = False) -> float | None:
+    """The most megabytes this process has held, from now on if it can be reset.
+
+    Linux tells of this process only in /proc: what getrusage says there a process takes over
+    from whoever started it.
+    """
+    status, refs = Path("/proc/self/status"), Path("/proc/self/clear_refs")
+    if status.exists():
+        if reset:
+            with suppress(OSError):
+                refs.write_text("5")
+        for line in status.read_text().splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) / 1024
+    try:
+        import resource
+    except ImportError:  # Windows
+        return None
+    unit = 2**20 if sys.platform == "darwin" else 2**10
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit

@@ -1,0 +1,151 @@
+"""What is in a table, and whether it is fit for clustering."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from srsg.files import Table
+from srsg.points import name_rows
+
+UNEQUAL = 10.0
+"""Features whose spreads differ by more than this factor do not count alike."""
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One line about a table.
+
+    Attributes
+    ----------
+    about : str
+        What it is about.
+    found : str
+        What there is.
+    advice : str
+        What to do; empty if all is well.
+    prevents : bool
+        Whether nothing can be clustered before that is done.
+    """
+
+    about: str
+    found: str
+    advice: str = ""
+    prevents: bool = False
+
+
+def inspect_table(table: Table) -> list[Fact]:
+    """Facts about a table that was read with ``drop_missing=True``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from srsg.files import Table
+    >>> from srsg.files.inspection import inspect_table
+    >>> X = np.array([[1.0, 2.0], [1.0, 2.0], [0.0, 0.0]])
+    >>> for fact in inspect_table(Table(X, np.arange(3)))[4:6]:
+    ...     print(f"{fact.about}: {fact.found}")
+    duplicates: 1 row repeats another
+    rows of zeros: 1 (rows 2)
+    """
+    X = table.X
+    return [
+        _rows(table),
+        _columns(table),
+        _classes(table),
+        _missing(table),
+        _duplicates(X),
+        _zeros(X),
+        _constant(table),
+        _scales(table),
+    ]
+
+
+def _rows(table: Table) -> Fact:
+    n_rows = len(table.X)
+    return Fact("rows", f"{n_rows}", "two or more are needed" if n_rows < 2 else "", n_rows < 2)
+
+
+def _columns(table: Table) -> Fact:
+    X, n_columns = table.X, table.X.shape[1]
+    whole = (np.round(X) == X).all(axis=0)
+    binary = ((X == 0) | (X == 1)).all(axis=0)
+    kinds = {
+        "binary": int(binary.sum()),
+        "whole numbers": int((whole & ~binary).sum()),
+        "real numbers": int((~whole).sum()),
+    }
+    text = ", ".join(f"{count} {kind}" for kind, count in kinds.items() if count)
+    image = f"; images of {' x '.join(map(str, table.image_shape))}" if table.image_shape else ""
+    few = n_columns < 2
+    return Fact("columns", f"{n_columns}: {text}{image}", "two or more are needed" * few, few)
+
+
+def _classes(table: Table) -> Fact:
+    if table.y is None:
+        return Fact("known classes", "none", "name them by --labels to have scores")
+    sizes = np.unique(table.y, return_counts=True)[1]
+    advice = (
+        "more classes than a column of labels usually has" if len(sizes) > len(table.y) / 2 else ""
+    )
+    return Fact("known classes", f"{len(sizes)}, of {sizes.min()} to {sizes.max()} rows", advice)
+
+
+def _missing(table: Table) -> Fact:
+    if not table.n_dropped:
+        return Fact("missing values", "none")
+    return Fact(
+        "missing values",
+        f"in {table.n_dropped} of {table.n_dropped + len(table.X)} rows",
+        "fill them in, or leave these rows out by --drop-missing",
+        True,
+    )
+
+
+def _duplicates(X: NDArray) -> Fact:
+    repeated = len(X) - len(np.unique(X, axis=0))
+    if not repeated:
+        return Fact("duplicates", "none")
+    advice = "duplicates code each other only: remove them if there are many"
+    return Fact(
+        "duplicates", f"{repeated} row{'s repeat' if repeated > 1 else ' repeats'} another", advice
+    )
+
+
+def _zeros(X: NDArray) -> Fact:
+    zero = np.flatnonzero(~X.any(axis=1))
+    if not zero.size:
+        return Fact("rows of zeros", "none")
+    advice = "remove them: they have no direction, which all methods but sc, smce and kmeans need"
+    return Fact("rows of zeros", f"{zero.size} (rows {name_rows(zero)})", advice, True)
+
+
+def _constant(table: Table) -> Fact:
+    constant = np.flatnonzero(np.ptp(table.X, axis=0) == 0)
+    if not constant.size:
+        return Fact("constant columns", "none")
+    offset = table.X[0, constant].any()
+    advice = "leave them out: they make all rows alike" if offset else "harmless: they are zero"
+    return Fact("constant columns", f"{constant.size} ({_names(table, constant)})", advice)
+
+
+def _scales(table: Table) -> Fact:
+    spread = table.X.std(axis=0, dtype=np.float64)
+    varying = np.flatnonzero(spread)
+    if not varying.size:
+        return Fact("scales", "nothing varies", "there is nothing to cluster by", True)
+    least, most = varying[spread[varying].argmin()], varying[spread[varying].argmax()]
+    found = f"standard deviations from {spread[least]:.3g} to {spread[most]:.3g}"
+    if table.image_shape or spread[most] <= UNEQUAL * spread[least]:
+        return Fact("scales", found)
+    name = _names(table, np.array([most]))
+    return Fact("scales", found, f"column {name} outweighs others: standardise, or mean it so")
+
+
+def _names(table: Table, columns: NDArray[np.intp]) -> str:
+    if table.feature_names is None:
+        return name_rows(columns, 5)
+    shown = ", ".join(table.feature_names[column] for column in columns[:5])
+    return shown if len(columns) <= 5 else f"{shown}, ..."

@@ -1,0 +1,1 @@
+"""From codes to a weighted graph, its eigenvectors and the labels of its vertices."""

@@ -1,0 +1,184 @@
+"""The spectral embedding of Ng, Jordan and Weiss, right on disconnected graphs too.
+
+The eigenvalue 1 of the normalised affinity has one eigenvector for every connected component.
+A Lanczos solver on the whole graph finds some of these and silently misses others, so each
+component is solved by itself, where the eigenvalue is simple.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.sparse import csgraph
+from scipy.sparse.linalg import LinearOperator
+
+from srsg.graph.eigenvectors import leading_eigenpairs, plus_low_rank
+from srsg.graph.normalization import normalized, scaled
+from srsg.types import FloatArray, Graph
+
+UNIFORM_LINKS = 0.01
+"""Weight of the uniform links, as a share of the mean degree (see :func:`spectral_embedding`)."""
+
+
+@dataclass(frozen=True)
+class Embedding:
+    """Coordinates of the vertices.
+
+    Attributes
+    ----------
+    vectors : ndarray of shape (n, n_dimensions)
+        Leading eigenvectors of the normalised affinity, rows scaled to unit length.
+    eigenvalues : ndarray of shape (n_dimensions,)
+        In decreasing order; 1 once for every connected component.
+    n_components : int
+        Connected components of the graph.
+    """
+
+    vectors: FloatArray
+    eigenvalues: FloatArray
+    n_components: int
+
+
+def spectral_embedding(affinity: Graph, n_dimensions: int) -> Embedding:
+    """Rows of the leading eigenvectors of ``D^-1/2 W D^-1/2``, scaled to unit length.
+
+    With more components than dimensions the eigenvectors of the eigenvalue 1 would be an
+    arbitrary choice. The graph is then joined by uniform weak links, a small fraction of the
+    mean degree spread over all vertices, which ranks large components before small ones and
+    lets an isolated vertex follow the bulk instead of becoming a cluster of its own.
+
+    Parameters
+    ----------
+    affinity : csr_array or ndarray of shape (n, n)
+        Symmetric, non-negative weights.
+    n_dimensions : int
+        Number of eigenvectors.
+
+    Returns
+    -------
+    Embedding
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy import sparse
+    >>> from srsg.graph.embedding import spectral_embedding
+    >>> pairs = sparse.csr_array(np.kron(np.eye(2), [[0.0, 1.0], [1.0, 0.0]]))
+    >>> embedding = spectral_embedding(pairs, 2)
+    >>> embedding.n_components, embedding.eigenvalues
+    (2, array([1., 1.]))
+    """
+    n_components, component = connected_components(affinity)
+    if n_components > n_dimensions:
+        values, vectors = leading_eigenpairs(_uniformly_linked(affinity), n_dimensions)
+    else:
+        values, vectors = _by_component(affinity, component, n_dimensions)
+    return Embedding(_unit_rows(vectors), values, n_components)
+
+
+def connected_components(affinity: Graph) -> tuple[int, NDArray[np.int32]]:
+    """The number of components of a symmetric graph, and that of every vertex."""
+    if isinstance(affinity, np.ndarray) and affinity.all():
+        return 1, np.zeros(len(affinity), np.int32)  # a search would make it sparse first
+    n_components, component = csgraph.connected_components(affinity, directed=False)
+    return int(n_components), component
+
+
+def diffusion_coordinates(affinity: sparse.csr_array, n_coordinates: int) -> FloatArray:
+    """Eigenvectors of the random walk on a graph, without the first, which is constant.
+
+    These are ``D^-1/2 v`` for the eigenvectors ``v`` of ``D^-1/2 W D^-1/2``, largest
+    eigenvalues first. A graph in several components is joined by uniform weak links, as in
+    :func:`spectral_embedding`: else the first eigenvectors would do no more than name the
+    components.
+
+    Parameters
+    ----------
+    affinity : csr_array of shape (n, n)
+        Symmetric, non-negative weights.
+    n_coordinates : int
+        Coordinates a vertex.
+
+    Returns
+    -------
+    ndarray of shape (n, n_coordinates)
+        With columns of zeros where there are not enough vertices.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy import sparse
+    >>> from srsg.graph.embedding import diffusion_coordinates
+    >>> path = sparse.csr_array(np.diag(np.ones(4), 1) + np.diag(np.ones(4), -1))
+    >>> steps = np.diff(diffusion_coordinates(path, 1)[:, 0])
+    >>> bool((steps > 0).all() or (steps < 0).all())
+    True
+    """
+    n_vertices = affinity.shape[0]
+    degree = np.asarray(affinity.sum(axis=1)).ravel()
+    connected = connected_components(affinity)[0] == 1
+    walk: sparse.csr_array | LinearOperator
+    if connected:
+        walk = _normalized(affinity)
+    else:
+        walk = _uniformly_linked(affinity)
+        degree = degree + _uniform_links(degree)
+    _, vectors = leading_eigenpairs(walk, min(n_coordinates + 1, n_vertices))
+    coordinates = np.zeros((n_vertices, n_coordinates))
+    if n_vertices > 1:  # a vertex by itself has no degree
+        found = vectors[:, 1:] / np.sqrt(degree)[:, None]
+        coordinates[:, : found.shape[1]] = found
+    return coordinates
+
+
+def _by_component(
+    affinity: Graph, component: NDArray[np.int32], n_dimensions: int
+) -> tuple[FloatArray, FloatArray]:
+    """Leading eigenpairs of a block-diagonal matrix, from those of its blocks."""
+    if not component.any():
+        values, vectors = leading_eigenpairs(_normalized(affinity), n_dimensions)
+        values[0] = 1.0
+        return values, vectors
+    members = [np.flatnonzero(component == label) for label in range(component.max() + 1)]
+    # Every block has an eigenvalue 1, which leaves so many for the others of any one block.
+    most = n_dimensions - len(members) + 1
+    pairs: list[tuple[float, FloatArray, NDArray[np.intp]]] = []
+    for vertices in members:
+        block = _normalized(affinity[vertices][:, vertices])
+        values, vectors = leading_eigenpairs(block, min(most, len(vertices)))
+        values[0] = 1.0  # exact on a connected block, so no block's second comes before it
+        pairs += zip(values, vectors.T, [vertices] * len(values), strict=True)
+    pairs.sort(key=lambda pair: -pair[0])
+    columns = np.zeros((affinity.shape[0], n_dimensions))
+    for k, (_, vector, vertices) in enumerate(pairs[:n_dimensions]):
+        columns[vertices, k] = vector
+    return np.array([value for value, _, _ in pairs[:n_dimensions]]), columns
+
+
+def _normalized(affinity: Graph) -> Graph:
+    """The normalised affinity, in which an isolated vertex keeps itself."""
+    isolated = np.asarray(affinity.sum(axis=1)).ravel() == 0
+    walk = normalized(affinity)
+    return walk + sparse.diags_array(isolated.astype(float)) if isolated.any() else walk
+
+
+def _uniformly_linked(affinity: Graph) -> LinearOperator:
+    """The normalised affinity of ``W + (tau / n) 1 1^T``."""
+    n_vertices = affinity.shape[0]
+    degree = np.asarray(affinity.sum(axis=1)).ravel()
+    tau = _uniform_links(degree)
+    root = 1 / np.sqrt(degree + tau)
+    return plus_low_rank(scaled(affinity, root), root[:, None], np.array([tau / n_vertices]))
+
+
+def _uniform_links(degree: FloatArray) -> float:
+    """What the uniform links add to the degree of every vertex."""
+    return float(UNIFORM_LINKS * (degree.mean() or 1.0))
+
+
+def _unit_rows(vectors: FloatArray) -> FloatArray:
+    norm = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return vectors / np.where(norm > 0, norm, 1.0)

@@ -1,0 +1,213 @@
+"""From the graph to labels: the cheap part of every method here."""
+
+from __future__ import annotations
+
+from typing import Literal, overload
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.cluster import KMeans
+from sklearn.cluster._spectral import cluster_qr, discretize
+from sklearn.utils import check_array
+from threadpoolctl import threadpool_limits
+
+from srsg.engines import serial_linear_algebra
+from srsg.graph.embedding import Embedding, connected_components, spectral_embedding
+from srsg.graph.n_clusters import estimate_n_clusters
+from srsg.graph.normalization import bridged, evened
+from srsg.neighbors import neighbor_graph
+from srsg.types import (
+    AssignLabels,
+    Bridge,
+    Cut,
+    FloatArray,
+    Graph,
+    IntArray,
+    Matrix,
+    NClusters,
+    RandomState,
+)
+
+AUTO_BRIDGE = 0.01
+"""Weight of the bridges that ``bridge="auto"`` builds."""
+
+
+@overload
+def cluster_graph(
+    affinity: Matrix,
+    n_clusters: NClusters,
+    *,
+    neighbors: IntArray | None = ...,
+    bridge: Bridge = ...,
+    cut: Cut = ...,
+    assign_labels: AssignLabels = ...,
+    n_init: int = ...,
+    random_state: RandomState = ...,
+    return_embedding: Literal[False] = ...,
+) -> NDArray[np.intp]: ...
+
+
+@overload
+def cluster_graph(
+    affinity: Matrix,
+    n_clusters: NClusters,
+    *,
+    neighbors: IntArray | None = ...,
+    bridge: Bridge = ...,
+    cut: Cut = ...,
+    assign_labels: AssignLabels = ...,
+    n_init: int = ...,
+    random_state: RandomState = ...,
+    return_embedding: Literal[True],
+) -> tuple[NDArray[np.intp], Embedding]: ...
+
+
+def cluster_graph(
+    affinity: Matrix,
+    n_clusters: NClusters,
+    *,
+    neighbors: IntArray | None = None,
+    bridge: Bridge = "auto",
+    cut: Cut = "normalized",
+    assign_labels: AssignLabels = "kmeans",
+    n_init: int = 10,
+    random_state: RandomState = None,
+    return_embedding: bool = False,
+) -> NDArray[np.intp] | tuple[NDArray[np.intp], Embedding]:
+    """Cluster the vertices of a weighted graph by the spectral step of Ng, Jordan and Weiss.
+
+    Parameters
+    ----------
+    affinity : array or sparse matrix of shape (n, n)
+        Symmetric, non-negative weights: ``affinity_matrix_`` of any estimator here.
+    n_clusters : int or "auto"
+        Number of clusters; "auto" takes it from the graph's components and eigengaps, see
+        :func:`srsg.graph.n_clusters.estimate_n_clusters`.
+    neighbors : ndarray of shape (n, n_neighbors), optional
+        Nearest neighbours of every vertex, ``neighbors_`` of any estimator here: weak edges to
+        them bridge the connected components of the graph.
+    bridge : "auto", float or None
+        Weight of the bridges, as a share of the mean edge weight. "auto" builds them, at one
+        per cent, where components outnumber clusters, so that the data decide which of them
+        belong together; a number builds them always, None never.
+    cut : {"normalized", "ratio"}
+        Whether clusters are balanced by the sum of their degrees, as Ng, Jordan and Weiss do, or
+        by their numbers of vertices; see :func:`srsg.graph.normalization.evened`.
+    assign_labels : {"kmeans", "discretize", "cluster_qr"}
+        How the embedded vertices get their labels, as in scikit-learn's spectral clustering.
+    n_init : int
+        Restarts of K-means.
+    random_state : int, RandomState or None
+        Starts of K-means.
+    return_embedding : bool
+        Return the :class:`~srsg.graph.embedding.Embedding` too.
+
+    Returns
+    -------
+    labels : ndarray of shape (n,)
+        A label for every vertex, isolated ones too.
+    embedding : Embedding
+        If asked for.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from srsg import cluster_graph
+    >>> W = np.kron(np.eye(2), np.ones((3, 3)))
+    >>> labels = cluster_graph(W, 2, random_state=0)
+    >>> bool((labels[:3] == labels[0]).all() and (labels[3:] == 1 - labels[0]).all())
+    True
+    """
+    graph = check_affinity(affinity)
+    if n_clusters == "auto":
+        n_clusters = estimate_n_clusters(graph).n_clusters
+    check_cluster_count(n_clusters, graph.shape[0])
+    if bridge == "auto":
+        bridge = auto_bridge(graph, n_clusters)
+    embedding = embedded_graph(graph, n_clusters, neighbors, bridge, cut)
+    labels = label_embedding(
+        embedding.vectors,
+        n_clusters,
+        assign_labels=assign_labels,
+        n_init=n_init,
+        random_state=random_state,
+    )
+    return (labels, embedding) if return_embedding else labels
+
+
+def auto_bridge(graph: Graph, n_clusters: int) -> float | None:
+    """Bridges where components outnumber clusters."""
+    return AUTO_BRIDGE if connected_components(graph)[0] > n_clusters else None
+
+
+def embedded_graph(
+    graph: Graph,
+    n_dimensions: int,
+    neighbors: IntArray | None,
+    bridge: float | None,
+    cut: Cut,
+) -> Embedding:
+    """The spectral embedding of a graph with its bridges, for the cut that is wanted."""
+    if neighbors is not None and bridge:
+        graph = bridged(sparse.csr_array(graph), neighbor_graph(neighbors), bridge)
+    if cut == "ratio":
+        graph = evened(graph)
+    elif cut != "normalized":
+        raise ValueError(f"cut must be 'normalized' or 'ratio', got {cut!r}.")
+    # The products of Lanczos are small: threads of BLAS would spend their time waiting.
+    with serial_linear_algebra():
+        return spectral_embedding(graph, n_dimensions)
+
+
+def check_affinity(affinity: Matrix) -> Graph:
+    """The graph in float64, or a ValueError that says what is wrong with it."""
+    checked = check_array(affinity, accept_sparse="csr", dtype=np.float64, input_name="affinity")
+    graph = sparse.csr_array(checked) if sparse.issparse(checked) else checked
+    if graph.shape[0] != graph.shape[1]:
+        raise ValueError(f"affinity must be square, got shape {graph.shape}.")
+    if graph.min() < 0:
+        raise ValueError("affinity has negative weights; take absolute values first.")
+    if abs(graph - graph.T).max() > 1e-10 * max(1.0, graph.max()):
+        raise ValueError("affinity must be symmetric; use (W + W.T) / 2.")
+    if sparse.issparse(graph):
+        graph.eliminate_zeros()
+    return graph
+
+
+def check_cluster_count(n_clusters: int, n_points: int) -> None:
+    if n_clusters > n_points:
+        raise ValueError(
+            f"n_clusters={n_clusters} exceeds the number of points, n_samples={n_points}."
+        )
+
+
+def label_embedding(
+    vectors: FloatArray,
+    n_clusters: int,
+    *,
+    assign_labels: AssignLabels = "kmeans",
+    n_init: int = 10,
+    random_state: RandomState = None,
+) -> NDArray[np.intp]:
+    """Labels of embedded vertices: the last step of :func:`cluster_graph`, with its parameters.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from srsg.graph.labels import label_embedding
+    >>> label_embedding(np.array([[0.0, 1.0], [1.0, 0.0]]), 2, assign_labels="cluster_qr")
+    array([0, 1])
+    """
+    if assign_labels == "discretize":
+        return np.asarray(discretize(vectors, random_state=random_state), dtype=np.intp)
+    if assign_labels == "cluster_qr":
+        return np.asarray(cluster_qr(vectors), dtype=np.intp)
+    if assign_labels != "kmeans":
+        raise ValueError(
+            f"assign_labels must be 'kmeans', 'discretize' or 'cluster_qr', got {assign_labels!r}."
+        )
+    kmeans = KMeans(n_clusters, n_init=n_init, random_state=random_state)
+    # Sums over several threads, of OpenMP here, end in other bits.
+    with threadpool_limits(1):
+        return np.asarray(kmeans.fit_predict(vectors), dtype=np.intp)

@@ -1,0 +1,94 @@
+"""Degrees, loops and weak edges: what is done to a graph before its eigenvectors are taken."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from srsg.types import FloatArray, Graph
+
+
+def normalized(affinity: Graph) -> Graph:
+    """``D^-1/2 W D^-1/2``, with D the degrees: every edge beside the others of its ends.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from srsg.graph.normalization import normalized
+    >>> normalized(np.array([[0.0, 4.0], [4.0, 0.0]]))
+    array([[0., 1.],
+           [1., 0.]])
+    """
+    degree = np.asarray(affinity.sum(axis=1)).ravel()
+    return scaled(affinity, 1 / np.sqrt(np.where(degree > 0, degree, 1.0)))
+
+
+def scaled(affinity: Graph, scale: FloatArray) -> Graph:
+    """Rows and columns multiplied by ``scale``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from srsg.graph.normalization import scaled
+    >>> scaled(np.array([[0.0, 1.0], [1.0, 0.0]]), np.array([2.0, 3.0]))
+    array([[0., 6.],
+           [6., 0.]])
+    """
+    if isinstance(affinity, np.ndarray):
+        return affinity * scale * scale[:, None]
+    rows = np.repeat(scale, np.diff(affinity.indptr))
+    data = rows * affinity.data * scale[affinity.indices]
+    return sparse.csr_array((data, affinity.indices, affinity.indptr), affinity.shape)
+
+
+def unsigned_indices(graph: sparse.csr_array) -> tuple[NDArray, NDArray]:
+    """Row starts and columns for the kernels.
+
+    Of a signed index numba asks whether it counts from the end: these are twice as fast.
+
+    Examples
+    --------
+    >>> from scipy import sparse
+    >>> from srsg.graph.normalization import unsigned_indices
+    >>> unsigned_indices(sparse.csr_array([[0.0, 1.0], [1.0, 0.0]]))[1]
+    array([1, 0], dtype=uint32)
+    """
+    unsigned = np.uint32 if graph.nnz < 2**32 else np.uint64
+    return graph.indptr.astype(unsigned), graph.indices.astype(unsigned)
+
+
+def evened(affinity: Graph) -> Graph:
+    """The graph with loops that make all degrees equal to the largest.
+
+    The leading eigenvectors of its normalised affinity are those of the Laplacian ``D - W``
+    itself: a cut is then weighed by the number of points it cuts off (the *ratio cut*), and not
+    by the sum of their degrees (the *normalised cut*).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from srsg.graph.normalization import evened
+    >>> evened(np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 2.0], [0.0, 2.0, 0.0]]))
+    array([[2., 1., 0.],
+           [1., 0., 2.],
+           [0., 2., 1.]])
+    """
+    degree = np.asarray(affinity.sum(axis=1)).ravel()
+    loops = degree.max() - degree
+    if isinstance(affinity, np.ndarray):
+        return affinity + np.diag(loops)
+    return sparse.csr_array(affinity + sparse.diags_array(loops))
+
+
+def bridged(
+    affinity: sparse.csr_array, neighbor_graph: sparse.csr_array, strength: float
+) -> sparse.csr_array:
+    """Add the edges of the neighbour graph, each ``strength`` times the mean edge weight.
+
+    Edges this weak hardly move what the affinity joins, yet they settle by the data which of
+    its connected components belong together.
+    """
+    mean_weight = affinity.data.mean() if affinity.nnz else 1.0
+    links = neighbor_graph.maximum(neighbor_graph.T)
+    return sparse.csr_array(affinity + strength * mean_weight * links)

@@ -1,0 +1,158 @@
+"""Points that correlate with a vector, most of them, found without looking at all points.
+
+An index of faiss sorts the points into cells around the centres of a K-means; a search looks
+into the few cells whose centres correlate most with the vector. What it finds is a choice of
+points and nothing else: whoever uses it computes correlations anew, in float64.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from math import ceil, isqrt
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from srsg.points import Points
+from srsg.types import IntArray
+
+CELLS_OF_ROOT = 2
+"""Cells, as a multiple of the root of n: centres and points take about the same time."""
+
+LEAST_PROBES = 16
+"""Cells that a search looks into; more if these hold few points for what is asked."""
+
+HELD_TO_FOUND = 8
+"""How many times the points that are asked for the cells should hold."""
+
+TRAINED_A_CELL, TRAINING_ROUNDS, SEED = 40, 10, 0
+"""K-means takes so many points a cell and so many rounds; its seed is no one's choice, so the
+candidates depend on the points alone."""
+
+NONE = -1
+"""Stands where a search found nothing more."""
+
+
+class Found(NamedTuple):
+    """Of every vector, the points that a search found, and their correlations with it."""
+
+    ids: IntArray
+    strength: NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class CandidateIndex:
+    """Points in cells, for searches that look into a few.
+
+    Attributes
+    ----------
+    cells : faiss.IndexIVFScalarQuantizer
+        Holds the points in half precision: half the memory, two thirds of the time.
+    n_probes : int
+        Cells that a search looks into.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from srsg.neighbors.candidates import CandidateIndex
+    >>> from srsg.points import unit_points
+    >>> index = CandidateIndex.of(unit_points([[1.0, 0.0], [1.0, 0.1], [-1.0, 0.2]]), 2)
+    >>> index.search(np.array([[1.0, 0.0]]), np.array([0]), 2).ids
+    array([[1, 2]])
+    """
+
+    cells: Any
+    n_probes: int
+
+    @classmethod
+    def of(cls, points: Points, n_candidates: int) -> Self:
+        """An index for searches of about so many points each."""
+        faiss = check_faiss()
+        n_features = points.x.shape[1]
+        # K-means takes at least as many points as it has centres.
+        n_cells = min(CELLS_OF_ROOT * isqrt(points.n), points.n)
+        held = ceil(HELD_TO_FOUND * n_candidates * n_cells / points.n)
+        with _one_thread():
+            centers = faiss.IndexFlatIP(n_features)
+            cells = faiss.IndexIVFScalarQuantizer(
+                centers,
+                n_features,
+                n_cells,
+                faiss.ScalarQuantizer.QT_fp16,
+                faiss.METRIC_INNER_PRODUCT,
+                False,  # the points themselves, not what they differ from the centres
+            )
+            cells.cp.seed, cells.cp.niter = SEED, TRAINING_ROUNDS
+            cells.cp.min_points_per_centroid = 1  # fewer are no reason to warn
+            cells.cp.max_points_per_centroid = TRAINED_A_CELL
+            x = np.ascontiguousarray(points.x32)
+            cells.train(x)
+            cells.add(x)
+        return cls(cells, min(max(LEAST_PROBES, held), n_cells))
+
+    def search(
+        self, vectors: NDArray[np.floating], own: IntArray, count: int, *, least: int = 0
+    ) -> Found:
+        """For each vector ``count`` points of large correlation with it, largest first.
+
+        The point ``own[p]`` is left out for vector p. Where the cells hold fewer than ``least``
+        points, all cells are searched.
+        """
+        found = self._search(vectors, own, count, self.n_probes)
+        short = np.flatnonzero((found.ids != NONE).sum(axis=1) < least)
+        if short.size:
+            more = self._search(vectors[short], own[short], count, self.cells.nlist)
+            found.ids[short], found.strength[short] = more
+        return found
+
+    def _search(
+        self, vectors: NDArray[np.floating], own: IntArray, count: int, n_probes: int
+    ) -> Found:
+        options = check_faiss().SearchParametersIVF(nprobe=n_probes)
+        wanted = np.ascontiguousarray(vectors, dtype=np.float32)
+        with _one_thread():
+            strength, ids = self.cells.search(wanted, count + 1, params=options)
+        left_out = ids == own[:, None]
+        left_out[:, -1] |= ~left_out.any(axis=1)  # one more than was asked for
+        shape = (len(vectors), count)
+        return Found(ids[~left_out].reshape(shape), strength[~left_out].reshape(shape))
+
+
+def strongest_of(searches: Sequence[Found], count: int) -> IntArray:
+    """The ``count`` points of largest correlation among some searches, largest first.
+
+    Those with a vector and with its negative together find the points of largest absolute
+    correlation: what is negative in one is positive in the other.
+    """
+    ids = np.concatenate([found.ids for found in searches], axis=1)
+    strength = np.concatenate([found.strength for found in searches], axis=1)
+    nothing = strength <= 0
+    ids[nothing], strength[nothing] = NONE, 0
+    order = np.lexsort((ids, -strength))[:, :count]
+    return np.take_along_axis(ids, order, axis=1)
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Keep faiss to the calling thread: its bits may depend on how many there are."""
+    faiss = check_faiss()
+    before = faiss.omp_get_max_threads()
+    faiss.omp_set_num_threads(1)
+    try:
+        yield
+    finally:
+        faiss.omp_set_num_threads(before)
+
+
+def check_faiss() -> Any:
+    """The library that searches, or one line that says how to get it."""
+    try:
+        import faiss
+    except ImportError as error:
+        raise ImportError(
+            "approximate=True takes faiss: pip install 'srsg[approximate]'."
+        ) from error
+    return faiss

@@ -1,0 +1,30 @@
+"""The graph S of the nearest neighbours."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from srsg.types import IntArray
+
+
+def neighbor_graph(neighbors: IntArray, n_points: int | None = None) -> sparse.csr_array:
+    """The adjacency matrix S: row i has ones at the neighbours of point i.
+
+    Of new points, the neighbours are among ``n_points`` others.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from srsg.neighbors import neighbor_graph
+    >>> neighbor_graph(np.array([[1], [0], [1]])).toarray()
+    array([[0., 1., 0.],
+           [1., 0., 0.],
+           [0., 1., 0.]])
+    """
+    n_rows, n_neighbors = neighbors.shape
+    starts = np.arange(n_rows + 1) * n_neighbors
+    shape = (n_rows, n_rows if n_points is None else n_points)
+    graph = sparse.csr_array((np.ones(neighbors.size), neighbors.flatten(), starts), shape=shape)
+    graph.sort_indices()
+    return graph

@@ -1,0 +1,37 @@
+"""The points: every sample scaled to unit length, and blocks of them."""
+
+from srsg.points.rows import (
+    BLOCK_SIZE,
+    Queries,
+    Rows,
+    blocks_of_rows,
+    distinct,
+    name_rows,
+    row_slices,
+)
+from srsg.points.unit import (
+    Points,
+    as_dense,
+    check_zero_rows,
+    float_type,
+    is_memory_mapped,
+    unit_points,
+    unit_rows,
+)
+
+__all__ = [
+    "BLOCK_SIZE",
+    "Points",
+    "Queries",
+    "Rows",
+    "as_dense",
+    "blocks_of_rows",
+    "check_zero_rows",
+    "distinct",
+    "float_type",
+    "is_memory_mapped",
+    "name_rows",
+    "row_slices",
+    "unit_points",
+    "unit_rows",
+]

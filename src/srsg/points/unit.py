@@ -1,0 +1,157 @@
+"""The points: every sample scaled to unit l2 norm, as the paper has it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from tempfile import TemporaryFile
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from srsg.points.rows import name_rows, row_slices
+from srsg.types import Matrix
+
+
+@dataclass(frozen=True)
+class Points:
+    """Unit-norm points, one a row; the paper's X is the transpose.
+
+    Examples
+    --------
+    >>> from srsg.points import unit_points
+    >>> unit_points([[3.0, 4.0], [0.0, 2.0]]).x
+    array([[0.6, 0.8],
+           [0. , 1. ]])
+    """
+
+    x: NDArray[np.floating]
+    first: int = 0
+    """Index of the first, where they are some of many."""
+
+    @property
+    def in_shards(self) -> bool:
+        """Whether they lie on the workers of a cluster, and ``x`` is not to be had."""
+        return False
+
+    @property
+    def n(self) -> int:
+        return len(self.x)
+
+    @property
+    def n_features(self) -> int:
+        return self.x.shape[1]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.n, self.n_features
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.x.dtype
+
+    @cached_property
+    def x32(self) -> NDArray[np.float32]:
+        """The points in the precision that looks for candidates; float64 decides on them."""
+        if self.x.dtype == np.float32 or not is_memory_mapped(self.x):
+            return self.x.astype(np.float32, copy=False)
+        blocks = (self.x[rows] for rows in row_slices(self.n))
+        return _stored(blocks, self.x.shape, np.float32)
+
+    @property
+    def correlation_error(self) -> float:
+        """Bound on the rounding of a float32 inner product of unit vectors."""
+        return (self.n_features + 8) * 2.0**-24
+
+    def correlations(
+        self, vectors: NDArray[np.floating], room: NDArray[np.float32] | None = None
+    ) -> NDArray[np.float32]:
+        """Inner products of the vectors with every point: one matrix product.
+
+        They are put into the first rows of ``room``, if there is any: to get as much memory from
+        the system again and again may cost as much as the product.
+        """
+        out = None if room is None else room[: len(vectors)]
+        return np.matmul(vectors.astype(np.float32), self.x32.T, out=out)
+
+    def room(self, n_vectors: int) -> NDArray[np.float32]:
+        """Room for the correlations of so many vectors."""
+        return np.empty((n_vectors, self.n), np.float32)
+
+
+def unit_points(X: Matrix) -> Points:
+    """Scale every row to unit l2 norm.
+
+    Points that are memory-mapped stay out of memory: theirs go to a temporary file.
+
+    Raises
+    ------
+    ValueError
+        If a row is zero, or so small that its norm is: it has no direction.
+    """
+    dense = as_dense(X)
+    dtype = float_type(dense)
+    blocks = [dense[rows] for rows in row_slices(len(dense))]
+    check_zero_rows(np.flatnonzero(np.concatenate([~block.any(axis=1) for block in blocks])))
+    unit = (unit_rows(block) for block in blocks)
+    if is_memory_mapped(dense):
+        return Points(_stored(unit, dense.shape, dtype))
+    x = np.empty(dense.shape, dtype)
+    for rows, block in zip(row_slices(len(dense)), unit, strict=True):
+        x[rows] = block
+    return Points(x)
+
+
+def check_zero_rows(zero: NDArray[np.intp]) -> None:
+    """Refuse rows of zeros, given their numbers."""
+    if zero.size:
+        raise ValueError(
+            f"X has {zero.size} row(s) of zeros, which have no direction: rows "
+            f"{name_rows(zero)}. Remove them before clustering."
+        )
+
+
+def float_type(array: NDArray) -> type[np.floating]:
+    """What numbers are coded in: float32 if they are that, else float64."""
+    return np.float32 if array.dtype == np.float32 else np.float64
+
+
+def unit_rows(block: NDArray) -> NDArray[np.floating]:
+    """Rows, none of zeros, scaled to unit l2 norm."""
+    # In another order of the entries the sums below have other bits. Scaling by the largest
+    # entry first keeps the norm of huge and tiny rows finite.
+    rows = np.ascontiguousarray(block, float_type(block))
+    rows = rows / np.abs(rows).max(axis=1, keepdims=True)
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+def is_memory_mapped(array: Any) -> bool:
+    """Whether the numbers of an array are in a file.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from srsg.points import is_memory_mapped
+    >>> is_memory_mapped(np.zeros(3))
+    False
+    """
+    while array is not None and not isinstance(array, np.memmap):
+        array = getattr(array, "base", None)
+    return array is not None
+
+
+def _stored(blocks: Iterable[NDArray], shape: tuple[int, ...], dtype: type[np.floating]) -> NDArray:
+    """An array in a file that is gone when the array is."""
+    with TemporaryFile(prefix="srsg-") as file:
+        for block in blocks:
+            file.write(np.ascontiguousarray(block, dtype).data)
+        file.flush()
+        return np.asarray(np.memmap(file, dtype, "r", shape=shape))
+
+
+def as_dense(X: Matrix) -> NDArray:
+    """An array of the same values."""
+    return X.toarray() if sparse.issparse(X) else np.asarray(X)
