@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import srsg.files.whole
+import srsg.files.atomic
 from PIL import Image
 
 from cli_runs import run, start, table_of_planes
