@@ -60,6 +60,8 @@ class Engine(Protocol):
 
     progress: Progress
     checkpoint: Checkpoint
+    block_size: int
+    """Points that are compared with all points at once."""
 
     @property
     def n_workers(self) -> int:
@@ -117,9 +119,7 @@ class Engine(Protocol):
     ) -> dict[int, Result]:
         """``task(held[place], block)`` for every place and block, where the workers hold it."""
 
-    def rows_a_block(
-        self, points: Points, n_rows: int, block_size: int, rows_each: float = 1.0
-    ) -> int:
+    def rows_a_block(self, points: Points, n_rows: int, rows_each: float = 1.0) -> int:
         """How many of ``n_rows`` rows a block should have that goes round the points, if it needs
         so many points for each to begin."""
 

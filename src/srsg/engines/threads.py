@@ -15,7 +15,7 @@ from srsg.engines.checkpoint import NO_CHECKPOINT, Checkpoint, points_fingerprin
 from srsg.engines.linear_algebra import serial_linear_algebra
 from srsg.engines.progress import SILENT, Progress
 from srsg.engines.protocol import Beginning, Begun, Block, Result, Round
-from srsg.points import Points, Rows
+from srsg.points import BLOCK_SIZE, Points, Rows
 
 
 class ThreadEngine:
@@ -30,6 +30,8 @@ class ThreadEngine:
         Told of every block that is done.
     checkpoint : Checkpoint
         Where algorithms keep the work done so far.
+    block_size : int
+        Points that a thread compares with all points at once.
 
     Examples
     --------
@@ -43,9 +45,10 @@ class ThreadEngine:
         n_jobs: int | None = None,
         progress: Progress = SILENT,
         checkpoint: Checkpoint = NO_CHECKPOINT,
+        block_size: int = BLOCK_SIZE,
     ) -> None:
         self._n_threads = cpu_count() if n_jobs is None else effective_n_jobs(n_jobs)
-        self.progress, self.checkpoint = progress, checkpoint
+        self.progress, self.checkpoint, self.block_size = progress, checkpoint, block_size
         self._pool = ThreadPoolExecutor(self._n_threads)
 
     @property
@@ -116,10 +119,10 @@ class ThreadEngine:
         found = self.map(_apply_pair, task, pairs, label=label)
         return dict(zip(blocks, found, strict=True))
 
-    def rows_a_block(
-        self, points: Points, n_rows: int, block_size: int, rows_each: float = 1.0
-    ) -> int:
-        return max(1, min(block_size, -(-n_rows // self.n_workers)))  # few rows too keep all busy
+    def rows_a_block(self, points: Points, n_rows: int, rows_each: float = 1.0) -> int:
+        return max(
+            1, min(self.block_size, -(-n_rows // self.n_workers))
+        )  # few rows too keep all busy
 
     def points(self, x: Any) -> Points:
         if not isinstance(x, np.ndarray):

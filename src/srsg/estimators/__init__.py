@@ -1,6 +1,7 @@
 """scikit-learn estimators: parameters, validation, learnt attributes."""
 
-from srsg.estimators.base import CodeClusterer, GraphClusterer
+from srsg.estimators.base import GraphClusterer
+from srsg.estimators.coded import CodeClusterer
 from srsg.estimators.elastic_net_graph import ElasticNetGraph
 from srsg.estimators.l1_graph import L1Graph
 from srsg.estimators.laplacian_l1_graph import LaplacianL1Graph

@@ -1,7 +1,7 @@
 """scikit-learn's callbacks, where it has them: from version 1.9 on.
 
-``model.set_callbacks(sklearn.callback.ProgressBar())`` is then told of every stage of a fit, such
-as a scan over the points or a sweep, as a task of its own.
+With ``model.set_callbacks(sklearn.callback.ProgressBar())`` every stage of a fit, such as a scan
+over the points or a sweep, is reported as a task of its own.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ class CallbackMixin(_Support):
 
 
 def with_callbacks(method: Method) -> Method:
-    """Tears the callbacks down after the method, whatever happens in it."""
+    """Tear the callbacks down after the method, whatever happens in it."""
     return method if callback is None else callback.with_callbacks(method)
 
 
 class CallbackProgress(Progress):
-    """Tells the callbacks of an estimator of every stage, and another progress too."""
+    """Reports every stage to the callbacks of an estimator, and to another progress too."""
 
     def __init__(self, estimator: Any, other: Progress) -> None:
         self.estimator, self.other = estimator, other
@@ -51,7 +51,7 @@ class CallbackProgress(Progress):
 
 @contextmanager
 def fit_task(estimator: Any, X: Any) -> Iterator[None]:
-    """Tells the callbacks of an estimator, if it has any, that a fit begins and ends."""
+    """Report to the callbacks of an estimator, if it has any, that a fit begins and ends."""
     if not hasattr(estimator, "_skl_callbacks"):
         yield
         return
@@ -61,7 +61,7 @@ def fit_task(estimator: Any, X: Any) -> Iterator[None]:
     task.call_on_fit_task_end(estimator=estimator, X=X)
 
 
-def told_to_callbacks(estimator: Any, progress: Progress) -> Progress:
-    """The same progress, told to the callbacks too while a fit is under way."""
+def with_callback_progress(estimator: Any, progress: Progress) -> Progress:
+    """A progress that reports to the estimator's callbacks too, if it has any."""
     under_way = hasattr(estimator, "_callback_fit_ctx")
     return CallbackProgress(estimator, progress) if under_way else progress

@@ -8,7 +8,8 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from srsg.engines import Engine
-from srsg.estimators.base import AT_LEAST_ONE, CodeClusterer
+from srsg.estimators.base import AT_LEAST_ONE
+from srsg.estimators.coded import CodeClusterer
 from srsg.neighbors.candidates import check_faiss
 from srsg.points import Points
 from srsg.solvers import ApproximateCodes, L1Codes, approximate_l1_codes, l1_codes
@@ -58,7 +59,7 @@ class CertifiedClusterer(CodeClusterer):
 
         ``exact`` are options of the codes over all points.
         """
-        options = {"n_neighbors": self.n_neighbors, **self._blocks(points, engine)}
+        options: dict[str, Any] = {"n_neighbors": self.n_neighbors, "engine": engine}
         result: L1Codes | ApproximateCodes
         if self.approximate:
             result = approximate_l1_codes(

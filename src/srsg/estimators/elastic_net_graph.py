@@ -50,9 +50,6 @@ class ElasticNetGraph(PostprocessedClusterer):
     memory : str, object like joblib.Memory or None
         Where graphs are kept: with another ``n_clusters`` a fit on the same points finds its
         graph there.
-    block_size : int or None
-        Points scanned at once; None takes as many as ``max_memory`` allows. The result does not
-        depend on it.
     max_memory : int, str or None
         Most memory, in bytes or as "2GB", that coding takes beside its input; None takes half of
         what is free.
@@ -122,7 +119,6 @@ class ElasticNetGraph(PostprocessedClusterer):
         assign_labels: AssignLabels = "kmeans",
         n_init: int = 10,
         memory: Memory = None,
-        block_size: int | None = None,
         max_memory: int | str | None = None,
         n_jobs: int | None = None,
         random_state: RandomState = None,
@@ -141,7 +137,6 @@ class ElasticNetGraph(PostprocessedClusterer):
         self.assign_labels = assign_labels
         self.n_init = n_init
         self.memory = memory
-        self.block_size = block_size
         self.max_memory = max_memory
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -161,7 +156,7 @@ class ElasticNetGraph(PostprocessedClusterer):
         self, points: Points, engine: Engine, queries: Points | None = None, n_neighbors: int = 0
     ) -> tuple[float | FloatArray, L1Codes]:
         """The weights of the elastic net, and the codes."""
-        options = {"queries": queries, **self._blocks(points, engine)}
+        options: dict[str, Any] = {"queries": queries, "engine": engine}
         lam: float | FloatArray
         if self.lam == "auto":
             lam = smallest_empty_lam(points, self.l1_ratio, **options) / self.gamma

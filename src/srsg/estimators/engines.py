@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
+from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.validation import validate_data
 
 from srsg.engines import Engine, ThreadEngine
+from srsg.engines.budget import block_size_within
 from srsg.engines.checkpoint import NO_CHECKPOINT, Checkpoint, FolderCheckpoint
 from srsg.engines.progress import Progress
 
@@ -22,13 +25,22 @@ ENGINE_CONSTRAINTS: dict[str, list[Any]] = {
 """Of the parameters that estimators have which can work on a cluster."""
 
 
-def engine_of(estimator: Any, progress: Progress) -> Engine:
-    """The engine that an estimator's parameters ask for."""
+def engine_of(
+    estimator: Any, progress: Progress, x: NDArray | sparse.csr_array | None = None
+) -> Engine:
+    """The engine that an estimator's parameters ask for, with blocks that fit into memory.
+
+    ``x`` is the input, where it is in this process.
+    """
     choice = getattr(estimator, "engine", "threads")
     folder = getattr(estimator, "checkpoint", None)
     checkpoint: Checkpoint = NO_CHECKPOINT if folder is None else FolderCheckpoint(folder)
     if isinstance(choice, str) and choice == "threads":
-        return ThreadEngine(estimator.n_jobs, progress, checkpoint)
+        engine = ThreadEngine(estimator.n_jobs, progress, checkpoint)
+        if x is not None and hasattr(estimator, "max_memory"):
+            allowed, n_threads = estimator.max_memory, engine.n_workers
+            engine.block_size = block_size_within(allowed, x.shape, x.dtype, n_threads)
+        return engine
     from srsg.engines.dask.clients import client_of
     from srsg.engines.dask.engine import DaskEngine
 
@@ -40,8 +52,8 @@ def is_dask(X: Any) -> bool:
     return type(X).__module__.partition(".")[0] == "dask"
 
 
-def placed(estimator: Any, X: Any, engine: Engine) -> ShardedPoints:
-    """The chunks of a dask array as points on the workers; what is wrong with them is found."""
+def points_on_workers(estimator: Any, X: Any, engine: Engine) -> ShardedPoints:
+    """The chunks of a dask array as points on the workers, checked for what can be wrong."""
     kind = type(estimator).__name__
     if isinstance(engine, ThreadEngine):
         advice = 'set engine="dask" or a Client, or ' if hasattr(estimator, "engine") else ""

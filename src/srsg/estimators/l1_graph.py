@@ -50,9 +50,6 @@ class L1Graph(CertifiedClusterer):
     memory : str, object like joblib.Memory or None
         Where graphs are kept: with another ``n_clusters`` a fit on the same points finds its
         graph there.
-    block_size : int or None
-        Points scanned at once; None takes as many as ``max_memory`` allows. The result does not
-        depend on it.
     max_memory : int, str or None
         Most memory, in bytes or as "2GB", that coding takes beside its input; None takes half of
         what is free.
@@ -135,7 +132,6 @@ class L1Graph(CertifiedClusterer):
         assign_labels: AssignLabels = "kmeans",
         n_init: int = 10,
         memory: Memory = None,
-        block_size: int | None = None,
         max_memory: int | str | None = None,
         n_jobs: int | None = None,
         engine: Any = "threads",
@@ -153,7 +149,6 @@ class L1Graph(CertifiedClusterer):
         self.assign_labels = assign_labels
         self.n_init = n_init
         self.memory = memory
-        self.block_size = block_size
         self.max_memory = max_memory
         self.n_jobs = n_jobs
         self.engine = engine
@@ -168,5 +163,4 @@ class L1Graph(CertifiedClusterer):
         self.n_scans_ = result.n_scans if isinstance(result, L1Codes) else 0
 
     def _code_new(self, points: Points, new: Points, engine: Engine) -> sparse.csr_array:
-        blocks = self._blocks(points, engine)
-        return l1_codes(points, self.lam, queries=new, tol=self.tol, **blocks).codes
+        return l1_codes(points, self.lam, queries=new, tol=self.tol, engine=engine).codes

@@ -8,7 +8,8 @@ from scipy import sparse
 from sklearn.utils._param_validation import StrOptions
 
 from srsg.engines import Engine
-from srsg.estimators.base import AT_LEAST_ONE, NOT_NEGATIVE, POSITIVE, CodeClusterer
+from srsg.estimators.base import AT_LEAST_ONE, NOT_NEGATIVE, POSITIVE
+from srsg.estimators.coded import CodeClusterer
 from srsg.points import Points
 from srsg.solvers import l1_codes, laplacian_codes
 from srsg.solvers.laplacian import Laplacian
@@ -52,9 +53,6 @@ class LaplacianL1Graph(CodeClusterer):
     memory : str, object like joblib.Memory or None
         Where graphs are kept: with another ``n_clusters`` a fit on the same points finds its
         graph there.
-    block_size : int or None
-        Points scanned at once; None takes as many as ``max_memory`` allows. The result does not
-        depend on it.
     max_memory : int, str or None
         Most memory, in bytes or as "2GB", that coding takes beside its input; None takes half of
         what is free.
@@ -126,7 +124,6 @@ class LaplacianL1Graph(CodeClusterer):
         assign_labels: AssignLabels = "kmeans",
         n_init: int = 10,
         memory: Memory = None,
-        block_size: int | None = None,
         max_memory: int | str | None = None,
         n_jobs: int | None = None,
         random_state: RandomState = None,
@@ -143,15 +140,13 @@ class LaplacianL1Graph(CodeClusterer):
         self.assign_labels = assign_labels
         self.n_init = n_init
         self.memory = memory
-        self.block_size = block_size
         self.max_memory = max_memory
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
 
     def _code(self, points: Points, engine: Engine) -> None:
-        blocks = self._blocks(points, engine)
-        l1 = l1_codes(points, self.lam, n_neighbors=self.n_neighbors, **blocks)
+        l1 = l1_codes(points, self.lam, n_neighbors=self.n_neighbors, engine=engine)
         self.init_codes_, self.neighbors_ = l1.codes, l1.neighbors
         result = laplacian_codes(
             points,
@@ -162,7 +157,7 @@ class LaplacianL1Graph(CodeClusterer):
             max_sweeps=self.max_sweeps,
             tol=self.tol,
             laplacian=self.laplacian,
-            **blocks,
+            engine=engine,
         )
         self.codes_ = result.codes
         self.objective_history_ = result.objective
@@ -171,5 +166,4 @@ class LaplacianL1Graph(CodeClusterer):
         self.dual_gap_ = result.dual_gap
 
     def _code_new(self, points: Points, new: Points, engine: Engine) -> sparse.csr_array:
-        blocks = self._blocks(points, engine)
-        return l1_codes(points, self.lam, queries=new, **blocks).codes
+        return l1_codes(points, self.lam, queries=new, engine=engine).codes

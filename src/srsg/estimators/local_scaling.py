@@ -10,6 +10,7 @@ from scipy import sparse
 from srsg.engines import Engine
 from srsg.estimators.base import AT_LEAST_ONE, GraphClusterer
 from srsg.graph.local_scaling import local_scaling, local_scaling_rows
+from srsg.points import Points
 from srsg.types import AssignLabels, Memory, NClusters, RandomState
 
 
@@ -104,9 +105,9 @@ class LocalScalingSpectralClustering(GraphClusterer):
                 f"points, n_samples={n_points}."
             )
 
-    def _build_graph(self, x: NDArray, engine: Engine) -> None:
+    def _build_graph(self, points: Points, engine: Engine) -> None:
         with engine.progress.stage("kernel", 1):
-            self.affinity_matrix_ = local_scaling(x, self.scale_neighbor)
+            self.affinity_matrix_ = local_scaling(points.x, self.scale_neighbor)
 
     def _codes_of_new(self, new: NDArray, engine: Engine) -> sparse.csr_array:
         return local_scaling_rows(self.fit_X_, new, self.scale_neighbor, engine=engine)

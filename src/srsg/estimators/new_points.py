@@ -12,6 +12,8 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from srsg.engines import Engine, serial_linear_algebra
+from srsg.engines.progress import progress_for
+from srsg.estimators.engines import engine_of
 from srsg.graph.assignment import FALLBACK_NEIGHBORS, cluster_shares, nearest_shares
 from srsg.neighbors import Searchable
 from srsg.types import FloatArray, IntArray, Matrix
@@ -26,6 +28,7 @@ class NewPointsMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     fit_X_: NDArray  # noqa: N815 - X is a matrix
     labels_: NDArray[np.intp]
     n_clusters_: int
+    verbose: bool | int
 
     @abstractmethod
     def _codes_of_new(self, new: NDArray, engine: Engine) -> sparse.csr_array:
@@ -41,9 +44,6 @@ class NewPointsMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     @abstractmethod
     def _checked(self, X: Matrix, **options: Any) -> NDArray | sparse.csr_array: ...
 
-    @abstractmethod
-    def _engine(self) -> Engine: ...
-
     def transform(self, X: Matrix) -> sparse.csr_array:
         """Code new points over all fitted ones.
 
@@ -53,14 +53,16 @@ class NewPointsMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         Parameters
         ----------
         X : array, sparse matrix or DataFrame of shape (n_new, n_features)
-            One new point a row.
+            One new point per row.
 
         Returns
         -------
         csr_array of shape (n_new, n_samples)
             Row i is the code of new point i.
         """
-        return self._coded(X)[1]
+        check_is_fitted(self, "fit_X_")
+        new, engine = self._new_points(X)
+        return self._codes_of_new(new, engine)
 
     def predict(self, X: Matrix) -> NDArray[np.intp]:
         """The clusters of new points: where most of their codes' mass lies.
@@ -68,7 +70,7 @@ class NewPointsMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         Parameters
         ----------
         X : array, sparse matrix or DataFrame of shape (n_new, n_features)
-            One new point a row.
+            One new point per row.
 
         Returns
         -------
@@ -85,7 +87,7 @@ class NewPointsMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         Parameters
         ----------
         X : array, sparse matrix or DataFrame of shape (n_new, n_features)
-            One new point a row.
+            One new point per row.
 
         Returns
         -------
@@ -93,21 +95,23 @@ class NewPointsMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             Rows add up to one.
         """
         check_is_fitted(self, "labels_")
-        new, codes = self._coded(X)
+        new, engine = self._new_points(X)
+        codes = self._codes_of_new(new, engine)
         shares = cluster_shares(self._votes(codes), self.labels_, self.n_clusters_)
         empty = np.flatnonzero(shares.sum(axis=1) == 0)
         if empty.size:
-            nearest = self._nearest_fitted(new[empty], min(FALLBACK_NEIGHBORS, len(self.labels_)))
+            count = min(FALLBACK_NEIGHBORS, len(self.labels_))
+            nearest = self._nearest_fitted(new[empty], count, engine)
             shares[empty] = nearest_shares(nearest, self.labels_, self.n_clusters_)
         return shares
 
-    def _coded(self, X: Matrix) -> tuple[NDArray, sparse.csr_array]:
-        """New points as :meth:`_prepared` returns them, and their codes."""
-        check_is_fitted(self, "fit_X_")
-        new = self._prepared(self._checked(X, reset=False))
-        return new, self._codes_of_new(new, self._engine())
+    def _new_points(self, X: Matrix) -> tuple[NDArray, Engine]:
+        """New points as :meth:`_prepared` returns them, and the engine that codes them."""
+        checked = self._checked(X, reset=False)
+        engine = engine_of(self, progress_for(self.verbose), checked)
+        return self._prepared(checked), engine
 
-    def _nearest_fitted(self, new: NDArray, count: int) -> IntArray:
+    def _nearest_fitted(self, new: NDArray, count: int, engine: Engine) -> IntArray:
         """The nearest fitted points of new ones."""
         fitted = Searchable.of(self.fit_X_.astype(np.float64, copy=False))
         with serial_linear_algebra():

@@ -42,9 +42,6 @@ class OMPGraph(PostprocessedClusterer):
     memory : str, object like joblib.Memory or None
         Where graphs are kept: with another ``n_clusters`` a fit on the same points finds its
         graph there.
-    block_size : int or None
-        Points scanned at once; None takes as many as ``max_memory`` allows. The result does not
-        depend on it.
     max_memory : int, str or None
         Most memory, in bytes or as "2GB", that coding takes beside its input; None takes half of
         what is free.
@@ -104,7 +101,6 @@ class OMPGraph(PostprocessedClusterer):
         assign_labels: AssignLabels = "kmeans",
         n_init: int = 10,
         memory: Memory = None,
-        block_size: int | None = None,
         max_memory: int | str | None = None,
         n_jobs: int | None = None,
         random_state: RandomState = None,
@@ -121,7 +117,6 @@ class OMPGraph(PostprocessedClusterer):
         self.assign_labels = assign_labels
         self.n_init = n_init
         self.memory = memory
-        self.block_size = block_size
         self.max_memory = max_memory
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -133,7 +128,7 @@ class OMPGraph(PostprocessedClusterer):
             self.n_nonzero,
             tol=self.tol,
             n_neighbors=self.n_neighbors,
-            **self._blocks(points, engine),
+            engine=engine,
         )
         self.codes_ = result.codes
         self.neighbors_ = result.neighbors
@@ -144,5 +139,5 @@ class OMPGraph(PostprocessedClusterer):
             self.n_nonzero,
             tol=self.tol,
             queries=new,
-            **self._blocks(points, engine),
+            engine=engine,
         ).codes

@@ -6,7 +6,8 @@ from typing import Any, ClassVar
 
 from scipy import sparse
 
-from srsg.estimators.base import AT_LEAST_ONE, CodeClusterer
+from srsg.estimators.base import AT_LEAST_ONE
+from srsg.estimators.coded import CodeClusterer
 from srsg.graph.affinity import code_neighbors, largest_codes, unit_codes
 from srsg.solvers.codes import symmetrized
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -12,8 +13,10 @@ from sklearn.utils._param_validation import Interval, validate_parameter_constra
 from sklearn.utils.validation import check_is_fitted
 
 from srsg.engines import Engine
-from srsg.estimators.base import AT_LEAST_ONE, POSITIVE, GraphClusterer, check_neighbor_count
+from srsg.estimators.base import AT_LEAST_ONE, POSITIVE, Clusters, GraphClusterer
+from srsg.estimators.coded import check_neighbor_count
 from srsg.graph.embedding import diffusion_coordinates
+from srsg.points import Points
 from srsg.solvers import new_smce_codes, smce_codes
 from srsg.types import (
     AssignLabels,
@@ -152,36 +155,45 @@ class SMCE(GraphClusterer):
     def _check_size(self, n_points: int) -> None:
         check_neighbor_count(self.n_neighbors, n_points)
 
-    def _build_graph(self, x: NDArray, engine: Engine) -> None:
+    def _build_graph(self, points: Points, engine: Engine) -> None:
         result = smce_codes(
-            x, self.lam, n_neighbors=self.n_neighbors, keep=self.keep, engine=engine
+            self.fit_X_, self.lam, n_neighbors=self.n_neighbors, keep=self.keep, engine=engine
         )
         self.codes_ = result.codes
         self.affinity_matrix_ = result.weights
         self.dual_gap_ = result.dual_gap
         self.neighbors_ = result.neighbors
-        self._distinct, self._owner = result.distinct, result.owner
+        self._distinct_, self._owner_ = result.distinct, result.owner
 
     def _codes_of_new(self, new: NDArray, engine: Engine) -> sparse.csr_array:
         return new_smce_codes(
             self.fit_X_, new, self.lam, n_neighbors=self.n_neighbors, engine=engine
         )
 
-    def _cluster(self, graph: Graph, neighbors: IntArray | None) -> None:
-        """Cluster the different points; copies get the label of the first of their kind."""
-        too_few = self.n_clusters != "auto" and len(self._distinct) < self.n_clusters
+    def _clusters_of(
+        self,
+        graph: Graph,
+        neighbors: IntArray | None,
+        n_clusters: NClusters,
+        random_state: RandomState,
+    ) -> Clusters:
+        """Cluster the distinct points; copies get the label of the first of their kind."""
+        too_few = n_clusters != "auto" and len(self._distinct_) < n_clusters
         if neighbors is None or too_few:
-            super()._cluster(graph, neighbors)
-            return
-        own_graph = graph[self._distinct][:, self._distinct]
-        super()._cluster(own_graph, self._owner[neighbors[self._distinct]])
-        self.labels_ = self.labels_[self._owner]
-        self.embedding_ = self.embedding_[self._owner]
+            return super()._clusters_of(graph, neighbors, n_clusters, random_state)
+        own_graph = graph[self._distinct_][:, self._distinct_]
+        own_neighbors = self._owner_[neighbors[self._distinct_]]
+        found = super()._clusters_of(own_graph, own_neighbors, n_clusters, random_state)
+        embedding = replace(found.embedding, vectors=found.embedding.vectors[self._owner_])
+        return replace(found, labels=found.labels[self._owner_], embedding=embedding)
 
-    def _labelled(self, vectors: FloatArray, random_state: RandomState) -> NDArray[np.intp]:
-        if len(self._distinct) < self.n_clusters_:
-            return super()._labelled(vectors, random_state)
-        return super()._labelled(vectors[self._distinct], random_state)[self._owner]
+    def _labels_of(
+        self, vectors: FloatArray, n_clusters: int, random_state: RandomState
+    ) -> NDArray[np.intp]:
+        if len(self._distinct_) < n_clusters:
+            return super()._labels_of(vectors, n_clusters, random_state)
+        distinct = vectors[self._distinct_]
+        return super()._labels_of(distinct, n_clusters, random_state)[self._owner_]
 
     def embed(self, n_components: int = 2) -> FloatArray:
         """Unroll each cluster: coordinates along its manifold.

@@ -94,9 +94,6 @@ class SRSG(CertifiedClusterer):
     memory : str, object like joblib.Memory or None
         Where graphs are kept: with another ``n_clusters`` a fit on the same points finds its
         graph there.
-    block_size : int or None
-        Points scanned at once; None takes as many as ``max_memory`` allows. The result does not
-        depend on it.
     max_memory : int, str or None
         Most memory, in bytes or as "2GB", that coding takes beside its input; None takes half of
         what is free.
@@ -201,7 +198,6 @@ class SRSG(CertifiedClusterer):
         assign_labels: AssignLabels = "kmeans",
         n_init: int = 10,
         memory: Memory = None,
-        block_size: int | None = None,
         max_memory: int | str | None = None,
         n_jobs: int | None = None,
         engine: Any = "threads",
@@ -225,7 +221,6 @@ class SRSG(CertifiedClusterer):
         self.assign_labels = assign_labels
         self.n_init = n_init
         self.memory = memory
-        self.block_size = block_size
         self.max_memory = max_memory
         self.n_jobs = n_jobs
         self.engine = engine
@@ -261,10 +256,10 @@ class SRSG(CertifiedClusterer):
         """
         return cls(n_clusters, **{**methods()["srsg"].paper_settings, **parameters})
 
-    def _spectral_graph(self) -> tuple[Graph, IntArray | None]:
+    def _spectral_graph(self, engine: Engine) -> tuple[Graph, IntArray | None]:
         if self.affinity == "paper":
-            return super()._spectral_graph()
-        return agreement(self._both_graphs()), self.neighbors_
+            return super()._spectral_graph(engine)
+        return agreement(self._both_graphs(), engine=engine), self.neighbors_
 
     def _counted_graph(self, graph: Graph) -> Graph:
         # What is cut, by the step or for want of agreement, must not count as a cluster more.
@@ -312,18 +307,16 @@ class SRSG(CertifiedClusterer):
 
     def _start(self, points: Points, engine: Engine) -> None:
         """Find the codes to start from, and the neighbours."""
-        options = self._blocks(points, engine)
         if isinstance(self.init, str):
             l1 = self._l1_codes(points, engine)
             self.init_codes_, self.neighbors_ = l1.codes, l1.neighbors
         else:
             self.init_codes_ = _checked_codes(self.init, points.n)
-            self.neighbors_ = nearest_neighbors(points, self.n_neighbors, **options)
+            self.neighbors_ = nearest_neighbors(points, self.n_neighbors, engine=engine)
             self.certified_ = self.kkt_violation_ = self.dual_gap_ = self.kkt_quantiles_ = None
 
     def _code_new(self, points: Points, new: Points, engine: Engine) -> sparse.csr_array:
-        options = self._blocks(points, engine)
-        l1 = l1_codes(points, self.lam, queries=new, n_neighbors=self.n_neighbors, **options)
+        l1 = l1_codes(points, self.lam, queries=new, n_neighbors=self.n_neighbors, engine=engine)
         return new_srsg_codes(
             points,
             self.codes_,
@@ -334,7 +327,7 @@ class SRSG(CertifiedClusterer):
             step=self.step_,
             max_iter=self.max_iter,
             tol=self.tol,
-            **options,
+            engine=engine,
         )
 
     def _chosen_step(self, points: Points) -> float:

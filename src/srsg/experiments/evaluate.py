@@ -26,7 +26,6 @@ NOT_PART_OF_THE_RESULT = {
     *("n_clusters", "random_state"),  # kept beside the parameters
     *(
         "algorithm",
-        "block_size",
         "copy_x",
         "max_memory",
         "memory",

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from srsg.engines import Engine, ThreadEngine
 from srsg.kernels.correlations import Found, Scan, merge, nearest
-from srsg.points import BLOCK_SIZE, Points, Queries, Rows, blocks_of_rows, distinct, row_slices
+from srsg.points import Points, Queries, Rows, blocks_of_rows, distinct, row_slices
 from srsg.types import IntArray
 
 
@@ -20,7 +20,6 @@ def nearest_neighbors(
     n_neighbors: int,
     *,
     queries: Points | None = None,
-    block_size: int = BLOCK_SIZE,
     engine: Engine | None = None,
 ) -> IntArray:
     """The nearest other points by Euclidean distance, nearest first, ties by index.
@@ -38,9 +37,9 @@ def nearest_neighbors(
     """
     engine = engine or ThreadEngine()
     searched = Queries.of(points, queries)
-    rows = blocks_of_rows(len(searched), engine.rows_a_block(points, len(searched), block_size))
+    rows = blocks_of_rows(len(searched), engine.rows_a_block(points, len(searched)))
     blocks = [Targets(searched[part].own, searched[part].new) for part in rows]
-    task = _Search(n_neighbors, block_size)
+    task = _Search(n_neighbors, engine.block_size)
     return np.concatenate(engine.go_round(task, points, blocks, label="nearest neighbours"))
 
 

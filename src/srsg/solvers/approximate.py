@@ -28,7 +28,7 @@ from srsg.kernels.lasso import (
     solve_working_sets,
 )
 from srsg.neighbors.candidates import CandidateIndex, strongest_of
-from srsg.points import BLOCK_SIZE, Points, Queries, blocks_of_rows
+from srsg.points import Points, Queries, blocks_of_rows
 from srsg.solvers.codes import csr_from_rows, rows_from_csr
 from srsg.types import FloatArray, IntArray
 
@@ -39,7 +39,7 @@ N_CERTIFIED = 1000
 """Points whose codes are compared with all points by default."""
 
 SEARCHED_AT_ONCE = 256
-"""Points a search, for any ``block_size``: how many they are may move the bits of a search."""
+"""Points a search, for any size of blocks: how many they are may move the bits of a search."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,6 @@ def approximate_l1_codes(
     n_neighbors: int = 0,
     n_certified: int = N_CERTIFIED,
     random_state: np.random.RandomState | None = None,
-    block_size: int = BLOCK_SIZE,
     engine: Engine | None = None,
 ) -> ApproximateCodes:
     """Code every point over its candidates: ``min ||x_i - X z||^2 + lam |z|_1``.
@@ -94,8 +93,6 @@ def approximate_l1_codes(
         Size of the random sample that is certified; all points if there are not more.
     random_state : RandomState, optional
         Draws the sample; the codes do not depend on it.
-    block_size : int
-        Points of the sample compared with all points at once.
     engine : Engine, optional
         Where blocks run; threads on all cores by default.
 
@@ -127,7 +124,7 @@ def approximate_l1_codes(
     codes = sparse.csr_array(sparse.vstack([block for block, _ in coded]))
 
     sample = _sample(points.n, n_certified, random_state or np.random.RandomState())
-    certificate = certified(points, codes, lam, sample, block_size=block_size, engine=engine)
+    certificate = certified(points, codes, lam, sample, engine=engine)
     return ApproximateCodes(
         codes=codes,
         neighbors=np.concatenate([neighbors for _, neighbors in coded]),
@@ -185,7 +182,6 @@ def certified(
     lam: float,
     rows: IntArray,
     *,
-    block_size: int = BLOCK_SIZE,
     engine: Engine | None = None,
 ) -> Certificate:
     """Certificates of the codes of some points, as codes over all points.
@@ -204,7 +200,7 @@ def certified(
     """
     engine = engine or ThreadEngine()
     task = partial(_certify, lam=lam)
-    blocks = [rows[part] for part in blocks_of_rows(len(rows), block_size)]
+    blocks = [rows[part] for part in blocks_of_rows(len(rows), engine.block_size)]
     data = engine.share((Queries.of(points), codes))
     parts = engine.map(task, data, blocks, label=f"certificates of {len(rows)} points")
     return Certificate(*(np.concatenate(part) for part in zip(*parts, strict=True)))

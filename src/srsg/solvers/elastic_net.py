@@ -7,7 +7,7 @@ import numpy as np
 from srsg.engines import Engine, ThreadEngine
 from srsg.kernels.codes import Codes
 from srsg.kernels.correlations import strongest
-from srsg.points import BLOCK_SIZE, Points, Queries, blocks_of_rows
+from srsg.points import Points, Queries, blocks_of_rows
 from srsg.types import FloatArray, IntArray
 
 
@@ -16,7 +16,6 @@ def smallest_empty_lam(
     l1_ratio: float = 1.0,
     *,
     queries: Points | None = None,
-    block_size: int = BLOCK_SIZE,
     engine: Engine | None = None,
 ) -> FloatArray:
     """For every point the smallest lam at which its code is empty.
@@ -33,7 +32,7 @@ def smallest_empty_lam(
     """
     engine = engine or ThreadEngine()
     coded = Queries.of(points, queries)
-    blocks = blocks_of_rows(len(coded), block_size)
+    blocks = blocks_of_rows(len(coded), engine.block_size)
     found = engine.map(_largest, engine.share(coded), blocks, label="largest correlations")
     return 2 * np.concatenate(found) / l1_ratio
 

@@ -18,7 +18,7 @@ from scipy import sparse
 
 from srsg.engines import Engine, ThreadEngine
 from srsg.engines.checkpoint import NO_CHECKPOINT, Checkpoint
-from srsg.points import BLOCK_SIZE, Points, Queries
+from srsg.points import Points, Queries
 from srsg.solvers.codes import csr_from_rows
 from srsg.solvers.locality import kin_order
 from srsg.solvers.scans import ScanBlock, Scanned, ScanRound
@@ -57,7 +57,6 @@ def l1_codes(
     queries: Points | None = None,
     n_neighbors: int = 0,
     tol: float = 1e-10,
-    block_size: int = BLOCK_SIZE,
     engine: Engine | None = None,
 ) -> L1Codes:
     """Code every point over the others: ``min ||x_i - X z||^2 + lam |z|_1``, ``z_i = 0``.
@@ -78,8 +77,6 @@ def l1_codes(
         How many nearest neighbours to report along the way.
     tol : float
         Points that violate the optimality conditions by more join the working set.
-    block_size : int
-        Points scanned at once: memory is ``4 * block_size * n`` bytes a thread.
     engine : Engine, optional
         Where blocks run; threads on all cores by default.
 
@@ -111,7 +108,7 @@ def l1_codes(
         n_neighbors,
         tol,
     )
-    solved = solve_exactly(coded, start, n_neighbors, tol, block_size, engine, keep)
+    solved = solve_exactly(coded, start, n_neighbors, tol, engine, keep)
     return L1Codes(
         codes=csr_from_rows(solved.sets.codes, points.n),
         kkt_violation=solved.violation,
@@ -137,7 +134,6 @@ def solve_exactly(
     active: WorkingSets,
     n_neighbors: int,
     tol: float,
-    block_size: int,
     engine: Engine,
     keep: Checkpoint = NO_CHECKPOINT,
 ) -> Solved:
@@ -148,10 +144,10 @@ def solve_exactly(
         scan = f"scan-{n_scans + 1}"
         blocks = [Scanned.from_arrays(arrays) for arrays in keep.load(scan)]
         rest = active.without([block.rows for block in blocks])
-        task = ScanRound(tol / 2, 0 if n_scans else n_neighbors, block_size)
-        some = ScanBlock.of(queries, rest[:block_size])
+        task = ScanRound(tol / 2, 0 if n_scans else n_neighbors, engine.block_size)
+        some = ScanBlock.of(queries, rest[: engine.block_size])
         rows_each = len(task.rows(some)) / max(1, len(some.sets))
-        rows_a_block = engine.rows_a_block(queries.points, len(rest), block_size, rows_each)
+        rows_a_block = engine.rows_a_block(queries.points, len(rest), rows_each)
         blocks += engine.go_round(
             task,
             queries.points,
@@ -165,7 +161,7 @@ def solve_exactly(
         if n_scans == 1:
             neighbors = _in_order(blocks, lambda block: block.rows, lambda block: block.neighbors)
             own, n_points = queries.own[active.rows], queries.points.n
-            active = active[kin_order(own, active.codes, n_points, block_size)]
+            active = active[kin_order(own, active.codes, n_points, engine.block_size)]
     sets = WorkingSets.concatenate([block.done for block in scanned])
 
     def of_codes(part: Callable[[Scanned], NDArray]) -> NDArray:

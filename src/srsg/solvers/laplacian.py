@@ -69,7 +69,6 @@ def laplacian_codes(
     max_sweeps: int = 5,
     tol: float = 1e-5,
     laplacian: Laplacian = "neighbors",
-    block_size: int = BLOCK_SIZE,
     engine: Engine | None = None,
 ) -> LaplacianCodes:
     """Pull the codes of neighbouring points towards each other.
@@ -96,8 +95,6 @@ def laplacian_codes(
     laplacian : {"neighbors", "codes"}
         S is the graph of the nearest neighbours, or before every sweep that of the codes,
         ``(|Z| + |Z|^T) / 2``; the objective is then another one in every sweep.
-    block_size : int
-        Points scanned at once.
     engine : Engine, optional
         Where blocks run; threads on all cores by default.
 
@@ -128,7 +125,7 @@ def laplacian_codes(
         with engine.progress.stage(f"sweep {len(objective)}", points.n) as stage:
             for rows in independent_sets(weights.indptr, weights.indices):
                 fair_share = -(-len(rows) // engine.n_workers)  # keeps all workers busy
-                parts = np.split(rows, range(0, len(rows), min(block_size, fair_share))[1:])
+                parts = np.split(rows, range(0, len(rows), min(engine.block_size, fair_share))[1:])
                 blocks = [state.problems(part, weights, lam) for part in parts]
                 state.update(engine.quiet().map(_solve, data, blocks, label="codes"))
                 stage.advance(len(rows))

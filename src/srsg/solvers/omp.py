@@ -13,7 +13,7 @@ from srsg.kernels.codes import Codes, residuals
 from srsg.kernels.correlations import strongest
 from srsg.kernels.omp import add_and_refit
 from srsg.neighbors import nearest_in
-from srsg.points import BLOCK_SIZE, Points, Queries, blocks_of_rows
+from srsg.points import Points, Queries, blocks_of_rows
 from srsg.solvers.codes import csr_from_rows
 from srsg.types import IntArray
 
@@ -33,7 +33,6 @@ def omp_codes(
     tol: float = 1e-6,
     queries: Points | None = None,
     n_neighbors: int = 0,
-    block_size: int = BLOCK_SIZE,
     engine: Engine | None = None,
 ) -> OMPCodes:
     """Code every point by the others, greedily.
@@ -53,8 +52,6 @@ def omp_codes(
         What is coded over the points; by default the points themselves, each over all others.
     n_neighbors : int
         How many nearest neighbours to report along the way.
-    block_size : int
-        Points scanned at once.
     engine : Engine, optional
         Where blocks run; threads on all cores by default.
 
@@ -73,7 +70,7 @@ def omp_codes(
     engine = engine or ThreadEngine()
     task = partial(_pursue, n_nonzero=n_nonzero, tol=tol, n_neighbors=n_neighbors)
     coded = Queries.of(points, queries)
-    blocks = blocks_of_rows(len(coded), block_size)
+    blocks = blocks_of_rows(len(coded), engine.block_size)
     found = engine.map(task, engine.share(coded), blocks, label="orthogonal matching pursuit")
     codes, neighbors = zip(*found, strict=True)
     stacked = sparse.csr_array(sparse.vstack(codes))

@@ -24,7 +24,7 @@ from srsg.kernels.fpgd_sp import Settings
 from srsg.kernels.parts import SOLVED, WANTS_PROBLEM, WANTS_REACH, Part, Problems, Reached
 from srsg.kernels.sweep import Outcome, new_outcome
 from srsg.neighbors import Targets, neighbor_graph
-from srsg.points import BLOCK_SIZE, Points, blocks_of_rows, distinct
+from srsg.points import Points, blocks_of_rows, distinct
 from srsg.solvers.codes import resized, rows_from_csr
 from srsg.solvers.part_tasks import (
     Candidates,
@@ -240,12 +240,10 @@ class PartSweeps:
         floor = np.array([floors[row] for row in rows.tolist()])
         blocks = [
             Residuals(self._targets(rows[at]), rows_of(before, rows[at]), floor[at])
-            for at in blocks_of_rows(
-                len(rows), self.engine.rows_a_block(self.points, len(rows), BLOCK_SIZE)
-            )
+            for at in blocks_of_rows(len(rows), self.engine.rows_a_block(self.points, len(rows)))
         ]
         found = self.engine.go_round(
-            FindReached(BLOCK_SIZE), self.points, blocks, label="points in reach"
+            FindReached(self.engine.block_size), self.points, blocks, label="points in reach"
         )
         lists = [each for block in found for each in block]
         for row, low, (index, strength) in zip(rows.tolist(), floor, lists, strict=True):

@@ -18,7 +18,7 @@ from srsg.kernels.codes import Codes
 from srsg.kernels.fpgd_sp import Settings
 from srsg.kernels.sweep import Kept, Outcome, new_outcome, solve_targets, sweep_points
 from srsg.kernels.votes import support_distances
-from srsg.points import BLOCK_SIZE, Points, Queries, blocks_of_rows
+from srsg.points import Points, Queries, blocks_of_rows
 from srsg.solvers.codes import csr_from_rows, resized, rows_from_csr
 from srsg.solvers.levels import independent_sets
 from srsg.solvers.new_parts import NewParts
@@ -170,7 +170,6 @@ def new_srsg_codes(
     step: float,
     max_iter: int = 100,
     tol: float = 1e-5,
-    block_size: int = BLOCK_SIZE,
     engine: Engine | None = None,
 ) -> sparse.csr_array:
     """Regularise codes of new points by the supports of their neighbours' codes, which stay.
@@ -191,8 +190,6 @@ def new_srsg_codes(
         Their nearest fitted points.
     gamma, step, max_iter, tol
         As in :func:`srsg_codes`.
-    block_size : int
-        New points solved at once.
     engine : Engine, optional
         Where blocks run; threads on all cores by default.
 
@@ -223,7 +220,7 @@ def new_srsg_codes(
             return parts.solve(stage)
     data = _Regularised(Queries.of(points, queries), rows_from_csr(codes), init_codes, neighbors)
     task = partial(_solve_new, settings=settings)
-    blocks = blocks_of_rows(queries.n, block_size)
+    blocks = blocks_of_rows(queries.n, engine.block_size)
     found = engine.map(task, engine.share(data), blocks, label="support regularisation")
     return sparse.csr_array(sparse.vstack(found))
 

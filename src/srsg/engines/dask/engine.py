@@ -20,7 +20,7 @@ from srsg.engines.dask.chunks import ArrayChunk
 from srsg.engines.dask.shards import Placement, Recipe, Shard, ShardedPoints, check_reports
 from srsg.engines.dask.work import Lost, Work, living_workers, memory_limit, pieces_under_way
 from srsg.engines.progress import SILENT, Progress
-from srsg.points import Points, Rows
+from srsg.points import BLOCK_SIZE, Points, Rows
 from srsg.types import IntArray
 
 PRODUCT_A_TASK = 5e9
@@ -55,6 +55,7 @@ class DaskEngine:
         checkpoint: Checkpoint = NO_CHECKPOINT,
     ) -> None:
         self.client, self.progress, self.checkpoint = client, progress, checkpoint
+        self.block_size = BLOCK_SIZE
 
     @property
     def n_workers(self) -> int:
@@ -188,16 +189,14 @@ class DaskEngine:
 
         return lost
 
-    def rows_a_block(
-        self, points: Points, n_rows: int, block_size: int, rows_each: float = 1.0
-    ) -> int:
+    def rows_a_block(self, points: Points, n_rows: int, rows_each: float = 1.0) -> int:
         assert isinstance(points, ShardedPoints)
         by_work = PRODUCT_A_TASK / (points.largest_part * points.n_features)
         under_way = pieces_under_way(living_workers(self.client))
         most = min(BYTES_A_BLOCK, SHARE_UNDER_WAY * memory_limit(self.client) / under_way)
         by_memory = most / (8 * points.n_features * max(1.0, rows_each))
-        fair_share = max(block_size // 4, -(-n_rows // (2 * self.n_workers)))
-        return max(1, int(min(fair_share, max(block_size, by_work), by_memory)))
+        fair_share = max(self.block_size // 4, -(-n_rows // (2 * self.n_workers)))
+        return max(1, int(min(fair_share, max(self.block_size, by_work), by_memory)))
 
     def points(self, x: Any) -> Points:
         if isinstance(x, ShardedPoints):
