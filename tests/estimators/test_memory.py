@@ -1,0 +1,103 @@
+"""Graphs from a cache: coded once, the same bits."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from joblib import Memory
+from sklearn.base import clone
+from sklearn.datasets import load_digits
+
+from srsg import SRSG, L1Graph
+from support.estimators import ALL_ESTIMATORS
+
+X = load_digits().data[:150]
+
+
+@pytest.fixture
+def builds(monkeypatch):
+    """How many graphs have been built."""
+    counted = []
+
+    def counting(estimator):
+        build = estimator._build_graph
+
+        def _build_graph(self, x, engine):
+            counted.append(estimator)
+            build(self, x, engine)
+
+        monkeypatch.setattr(estimator, "_build_graph", _build_graph)
+
+    for estimator in ALL_ESTIMATORS:
+        counting(estimator)
+    return counted
+
+
+def learnt(model):
+    return {
+        name: value.toarray() if hasattr(value, "toarray") else value
+        for name, value in vars(model).items()
+        if name.endswith("_") or name in ("_distinct", "_owner")
+    }
+
+
+@pytest.mark.parametrize("estimator", ALL_ESTIMATORS)
+def test_another_number_of_clusters_needs_no_other_graph(estimator, tmp_path, builds):
+    cached = {"memory": str(tmp_path), "random_state": 0}
+    estimator(3, **cached).fit(X)
+    assert len(builds) == 1
+    second = estimator(5, **cached, n_init=3, assign_labels="cluster_qr", n_jobs=1).fit(X)
+    assert len(builds) == 1
+    plain = clone(second).set_params(memory=None).fit(X)
+    assert len(builds) == 2
+    expected = learnt(plain)
+    assert learnt(second).keys() == expected.keys()
+    for name, value in learnt(second).items():
+        np.testing.assert_array_equal(value, expected[name], err_msg=name)
+    np.testing.assert_array_equal(second.predict(X[::-1]), plain.predict(X[::-1]))
+
+
+def test_what_the_graph_depends_on_builds_another(tmp_path, builds):
+    model = SRSG(3, memory=Memory(tmp_path, verbose=0)).fit(X)
+    changes = [{"lam": 0.2}, {"gamma": 0.3}, {"n_neighbors": 4}, {"step": 0.01}]
+    for count, change in enumerate(changes, start=2):
+        clone(model).set_params(**change).fit(X)
+        assert len(builds) == count
+    clone(model).fit(X[:-1])
+    assert len(builds) == 6
+    for same in ({"block_size": 50}, {"bridge": None}, {"verbose": 1}, {"random_state": 3}):
+        clone(model).set_params(**same).fit_graph(X)
+    assert len(builds) == 6
+
+
+def test_the_same_points_in_another_form_are_found(tmp_path, builds):
+    model = L1Graph(3, memory=str(tmp_path)).fit(X)
+    clone(model).fit(np.asfortranarray(X))
+    clone(model).fit(X.astype(int).tolist())
+    assert len(builds) == 1
+
+
+def test_methods_do_not_share_graphs(tmp_path, builds):
+    L1Graph(3, memory=str(tmp_path)).fit(X)
+    SRSG(3, memory=str(tmp_path)).fit(X)
+    assert len(builds) == 2
+
+
+def test_blocks_of_the_users_size_are_used(monkeypatch):
+    import srsg.estimators.certified as module
+
+    sizes = []
+    solve = module.l1_codes
+
+    def l1_codes(*arguments, **options):
+        sizes.append(options["block_size"])
+        return solve(*arguments, **options)
+
+    monkeypatch.setattr(module, "l1_codes", l1_codes)
+    L1Graph(3, block_size=37).fit(X)
+    assert sizes == [37]
+
+
+def test_bad_memory_is_named():
+    with pytest.raises(ValueError, match="'memory' parameter"):
+        L1Graph(3, memory=1).fit(X)

@@ -1,0 +1,146 @@
+"""Algorithm 2 on few coordinates against the same at full length."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+
+from srsg import SRSG
+from srsg.engines import ThreadEngine
+from srsg.points import unit_points
+from srsg.solvers import auto_step, l1_codes, srsg_codes, sweeps, theorem_step
+from srsg.solvers.codes import rows_from_csr
+from support import plain
+
+
+def assert_same_as_full_length(X, n_neighbors=5, **settings):
+    points = unit_points(X)
+    l1 = l1_codes(points, 0.1, n_neighbors=n_neighbors)
+    ours = srsg_codes(points, l1.codes, l1.neighbors, **settings)
+    exact = points.x.astype(np.float64)
+    Z, objectives = plain.srsg(exact, l1.codes.toarray(), l1.neighbors, **settings)
+    codes = ours.codes.toarray()
+    np.testing.assert_array_equal(codes != 0, Z != 0)
+    np.testing.assert_allclose(codes, Z, atol=1e-10)
+    np.testing.assert_allclose(ours.objective, objectives, atol=1e-9)
+    return ours
+
+
+@given(
+    seed=st.integers(0, 10**6),
+    gamma=st.sampled_from([0.001, 0.01, 0.1, 1.0]),
+    step=st.sampled_from([0.001, 0.01, 0.05, 0.3]),
+    tol=st.sampled_from([0.0, 1e-5]),
+    n_neighbors=st.sampled_from([1, 4, 5]),
+    dtype=st.sampled_from("fd"),
+)
+def test_equal_to_full_length(seed, gamma, step, tol, n_neighbors, dtype):
+    """An even number of neighbours has ties in the vote, c = 0, which cost nothing."""
+    X, _ = plain.union_of_subspaces(np.random.default_rng(seed))
+    settings = {"gamma": gamma, "step": step, "max_sweeps": 4, "max_iter": 30, "tol": tol}
+    assert_same_as_full_length(X.astype(dtype), n_neighbors, **settings)
+
+
+def test_equal_to_full_length_on_coil20(paper_data):
+    X, _ = paper_data("COIL20", 4)
+    ours = assert_same_as_full_length(X, gamma=0.1, step=0.01, max_sweeps=3, max_iter=100, tol=1e-5)
+    assert len(ours.objective) == 4
+
+
+@pytest.mark.parametrize("n_threads", [2, 5])
+def test_points_solved_at_once_change_no_bit(monkeypatch, n_threads):
+    """Levels of a few points, shared among threads, and codes that outgrow their room."""
+    points = unit_points(np.random.default_rng(8).random((400, 12)))
+    l1 = l1_codes(points, 0.01, n_neighbors=5)
+    settings = {"gamma": 0.001, "step": 0.1, "max_sweeps": 6, "tol": 0.0}
+    one = srsg_codes(points, l1.codes, l1.neighbors, engine=ThreadEngine(1), **settings)
+    monkeypatch.setattr(sweeps, "LEAST_SHARED", 4)
+    monkeypatch.setattr(sweeps, "POINTS_A_CALL", 3)
+    monkeypatch.setattr(sweeps, "rows_from_csr", lambda codes, spare: rows_from_csr(codes))
+    several = srsg_codes(points, l1.codes, l1.neighbors, engine=ThreadEngine(n_threads), **settings)
+    for name in ("indptr", "indices", "data"):
+        np.testing.assert_array_equal(getattr(several.codes, name), getattr(one.codes, name))
+    np.testing.assert_array_equal(several.objective, one.objective)
+
+
+def test_the_check_lets_coordinates_in():
+    """Otherwise the equalities above would say nothing of it."""
+    X, _ = plain.union_of_subspaces(np.random.default_rng(3))
+    ours = assert_same_as_full_length(X, gamma=0.001, step=0.3, max_sweeps=2, max_iter=30, tol=1e-5)
+    assert ours.n_let_in > 0
+
+
+def test_steps_beyond_the_stable_bound_are_cut():
+    X, _ = plain.union_of_subspaces(np.random.default_rng(4))
+    ours = assert_same_as_full_length(X, gamma=0.1, step=10.0, max_sweeps=2, max_iter=30, tol=1e-5)
+    assert ours.n_steps_cut > 0
+    assert np.isfinite(ours.codes.data).all()
+
+
+def test_codes_may_outgrow_their_room():
+    """Twenty points favour the same forty, which the first had no use for."""
+    rng = np.random.default_rng(0)
+    X, _ = plain.union_of_subspaces(rng, n_points=60, n_features=50, n_subspaces=1)
+    init = np.zeros((60, 60))
+    init[1:20, 20:] = 0.02
+    points = unit_points(X)
+    neighbors = np.array([[j for j in range(6) if j != i][:5] for i in range(60)])
+    settings = {"gamma": 0.1, "step": 0.001, "max_sweeps": 2, "max_iter": 20, "tol": 0.0}
+    narrow = sparse.csr_array(init)
+    ours = srsg_codes(points, narrow, neighbors, **settings)
+    Z, _ = plain.srsg(X, init, neighbors, **settings)
+    assert np.diff(ours.codes.indptr).max() <= 60
+    np.testing.assert_allclose(ours.codes.toarray(), Z, atol=1e-10)
+
+
+def test_points_without_codes_are_no_obstacle():
+    """lam = 2 makes all codes zero: nothing to vote for, nothing to cut."""
+    X, _ = plain.union_of_subspaces(np.random.default_rng(0))
+    model = SRSG(2, lam=2.0, random_state=0).fit(X)
+    assert model.codes_.nnz == 0
+    assert model.n_sweeps_ == 1
+    assert model.labels_.shape == (len(X),)
+
+
+def test_init_codes_are_used():
+    X, _ = plain.union_of_subspaces(np.random.default_rng(0))
+    l1 = SRSG(3, random_state=0).fit(X)
+    again = SRSG(3, init=l1.init_codes_, random_state=0).fit(X)
+    assert (again.codes_ != l1.codes_).nnz == 0
+    np.testing.assert_array_equal(again.neighbors_, l1.neighbors_)
+    other = SRSG(3, init=np.eye(len(X), k=1), random_state=0).fit_graph(X)
+    assert (other.codes_ != l1.codes_).nnz > 0
+
+
+def test_certificates_of_the_start_are_kept():
+    X, _ = plain.union_of_subspaces(np.random.default_rng(0), n_points=60)
+    l1 = l1_codes(unit_points(X), 0.1, n_neighbors=5)
+    model = SRSG().fit_graph(X)
+    np.testing.assert_array_equal(model.kkt_violation_, l1.kkt_violation)
+    np.testing.assert_array_equal(model.dual_gap_, l1.dual_gap)
+    assert SRSG(init=l1.codes).fit_graph(X).dual_gap_ is None
+
+
+def test_the_theorem_step_cuts_hardly_anything():
+    X, _ = plain.union_of_subspaces(np.random.default_rng(0), n_points=60)
+    points = unit_points(X)
+    l1 = l1_codes(points, 0.1, n_neighbors=5)
+    model = SRSG(step="theorem").fit_graph(X)
+    assert model.step_ == theorem_step(points, 0.1, 5)
+    assert SRSG().fit_graph(X).step_ == auto_step(l1.codes, 0.1)
+
+    def share_kept(model):
+        return (abs(model.codes_) > 0).multiply(abs(l1.codes) > 0).nnz / l1.codes.nnz
+
+    assert share_kept(model) > 0.8 > 0.6 > share_kept(SRSG(step=0.05).fit_graph(X))
+
+
+def test_unfinished_sweeps_are_reported():
+    from sklearn.exceptions import ConvergenceWarning
+
+    X, _ = plain.union_of_subspaces(np.random.default_rng(0), n_points=60)
+    with pytest.warns(ConvergenceWarning, match="max_sweeps=1"):
+        SRSG(3, max_sweeps=1, tol=0.0, step=0.05).fit(X)
