@@ -29,3 +29,13 @@ def paper_data() -> Callable[..., Data]:
         return data.X, data.y
 
     return load
+
+
+@pytest.fixture
+def block_size(monkeypatch):
+    """Sets how many points the estimators compare with all points at once."""
+
+    def set_size(size):
+        monkeypatch.setattr("srsg.estimators.engines.block_size_within", lambda *budget: size)
+
+    return set_size

@@ -7,6 +7,7 @@ import pytest
 from joblib import Memory
 from sklearn.base import clone
 from sklearn.datasets import load_digits
+from sklearn.exceptions import ConvergenceWarning
 
 from srsg import SRSG, L1Graph
 from support.estimators import ALL_ESTIMATORS
@@ -37,7 +38,7 @@ def learnt(model):
     return {
         name: value.toarray() if hasattr(value, "toarray") else value
         for name, value in vars(model).items()
-        if name.endswith("_") or name in ("_distinct", "_owner")
+        if name.endswith("_") or name in ("_distinct_", "_owner_")
     }
 
 
@@ -65,7 +66,7 @@ def test_what_the_graph_depends_on_builds_another(tmp_path, builds):
         assert len(builds) == count
     clone(model).fit(X[:-1])
     assert len(builds) == 6
-    for same in ({"block_size": 50}, {"bridge": None}, {"verbose": 1}, {"random_state": 3}):
+    for same in ({"n_jobs": 1}, {"bridge": None}, {"verbose": 1}, {"random_state": 3}):
         clone(model).set_params(**same).fit_graph(X)
     assert len(builds) == 6
 
@@ -83,21 +84,35 @@ def test_methods_do_not_share_graphs(tmp_path, builds):
     assert len(builds) == 2
 
 
-def test_blocks_of_the_users_size_are_used(monkeypatch):
+def test_one_engine_with_blocks_that_fit_does_all_the_work_of_a_fit(monkeypatch, block_size):
     import srsg.estimators.certified as module
+    from srsg.engines import ThreadEngine
 
-    sizes = []
-    solve = module.l1_codes
+    engines = []
+    start, solve = ThreadEngine.__init__, module.l1_codes
+
+    def counted(self, *arguments, **options):
+        engines.append(self)
+        start(self, *arguments, **options)
 
     def l1_codes(*arguments, **options):
-        sizes.append(options["block_size"])
+        assert options["engine"].block_size == 37
         return solve(*arguments, **options)
 
+    monkeypatch.setattr(ThreadEngine, "__init__", counted)
     monkeypatch.setattr(module, "l1_codes", l1_codes)
-    L1Graph(3, block_size=37).fit(X)
-    assert sizes == [37]
+    block_size(37)
+    L1Graph(3, n_jobs=1).fit(X)
+    assert len(engines) == 1
+    assert engines[0].n_workers == 1
 
 
 def test_bad_memory_is_named():
     with pytest.raises(ValueError, match="'memory' parameter"):
         L1Graph(3, memory=1).fit(X)
+
+
+def test_a_warning_of_a_cached_fit_points_at_the_users_line(tmp_path):
+    with pytest.warns(ConvergenceWarning) as caught:
+        SRSG(3, max_sweeps=1, step=0.01, memory=str(tmp_path)).fit(X)
+    assert {warning.filename for warning in caught} == {__file__}

@@ -202,7 +202,7 @@ def test_the_path_to_a_code_leaves_no_trace(points):
     start = Codes(index, rng.standard_normal(index.shape), np.full(200, 30))
     penalty = Penalty(np.full(200, 0.05), np.zeros(200), np.zeros(index.shape))
     start_sets = WorkingSets(rows, start, penalty)
-    solved = solve_exactly(Queries.of(points), start_sets, 0, 1e-10, 64, ThreadEngine(2))
+    solved = solve_exactly(Queries.of(points), start_sets, 0, 1e-10, ThreadEngine(2, block_size=64))
     np.testing.assert_array_equal(solved.sets.codes.size, np.diff(reference.indptr))
     used = np.arange(solved.sets.codes.index.shape[1]) < solved.sets.codes.size[:, None]
     np.testing.assert_array_equal(solved.sets.codes.index[used], reference.indices)

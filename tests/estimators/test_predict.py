@@ -88,12 +88,11 @@ def test_new_points_are_told_apart_as_well_as_fitted_ones(fitted, digits):
     assert of_new > of_fitted - margin(of_new, len(new))
 
 
-@pytest.mark.parametrize("change", [{"n_jobs": 1}, {"n_jobs": 2}, {"block_size": 7}])
-def test_same_bits_for_any_threads_and_blocks(fitted, digits, change):
-    if "block_size" in change and not hasattr(fitted, "block_size"):
-        pytest.skip("has no blocks")
+@pytest.mark.parametrize(("n_jobs", "size"), [(1, 256), (2, 256), (None, 7)])
+def test_same_bits_for_any_threads_and_blocks(fitted, digits, block_size, n_jobs, size):
     codes = fitted.transform(digits[2])
-    other = clone(fitted).set_params(**change).fit(digits[0])
+    block_size(size)
+    other = clone(fitted).set_params(n_jobs=n_jobs).fit(digits[0])
     for same in (other.transform(digits[2]), _in_parts(other, digits[2])):
         np.testing.assert_array_equal(same.indptr, codes.indptr)
         np.testing.assert_array_equal(same.indices, codes.indices)

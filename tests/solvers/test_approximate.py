@@ -143,11 +143,12 @@ def test_neighbours_are_there_even_if_the_cells_are_empty():
 
 
 @pytest.mark.parametrize("estimator", [L1Graph, SRSG])
-def test_the_same_bits_for_any_number_of_threads(estimator, tmp_path):
+def test_the_same_bits_for_any_number_of_threads(estimator, block_size, tmp_path):
     X = signed_points(700).x
     settings = {"approximate": True, "n_candidates": 15, "random_state": 3}
     one = estimator(10, **settings, n_jobs=1).fit(X)
-    two = estimator(10, **settings, n_jobs=2, block_size=37, memory=str(tmp_path)).fit(X)
+    block_size(37)
+    two = estimator(10, **settings, n_jobs=2, memory=str(tmp_path)).fit(X)
     assert_same(one.codes_, two.codes_)
     for name in ("labels_", "neighbors_", "certified_", "kkt_violation_", "dual_gap_"):
         np.testing.assert_array_equal(getattr(one, name), getattr(two, name), err_msg=name)

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from srsg.engines import ThreadEngine
 from srsg.kernels.codes import Codes
 from srsg.points import distinct, unit_points
 from srsg.solvers.l1 import l1_codes
@@ -52,8 +53,8 @@ def test_any_working_sets_have_an_order(n_points, width, random):
 
 def test_the_order_changes_no_bit(monkeypatch):
     points = unit_points(np.random.default_rng(1).standard_normal((150, 12)))
-    expected = l1_codes(points, 0.1, block_size=16)
+    expected = l1_codes(points, 0.1, engine=ThreadEngine(block_size=16))
     monkeypatch.setattr("srsg.solvers.l1.kin_order", lambda own, *_: np.arange(len(own))[::-1])
-    found = l1_codes(points, 0.1, block_size=16)
+    found = l1_codes(points, 0.1, engine=ThreadEngine(block_size=16))
     assert (found.codes != expected.codes).nnz == 0
     np.testing.assert_array_equal(found.dual_gap, expected.dual_gap)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from os import PathLike
 from typing import Any, ClassVar, Literal, Self
 
@@ -12,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import StrOptions
 
 from srsg.engines import Engine
+from srsg.engines.warnings import warn_user
 from srsg.estimators.base import AT_LEAST_ONE, NOT_NEGATIVE, POSITIVE
 from srsg.estimators.certified import CertifiedClusterer
 from srsg.estimators.engines import ENGINE_CONSTRAINTS
@@ -299,10 +299,9 @@ class SRSG(CertifiedClusterer):
                 f"{result.n_steps_cut} points"
             )
         if not result.converged:
-            warnings.warn(
+            warn_user(
                 f"The sweeps did not converge in max_sweeps={self.max_sweeps}; raise it or tol.",
                 ConvergenceWarning,
-                stacklevel=4,
             )
 
     def _start(self, points: Points, engine: Engine) -> None:

@@ -80,11 +80,13 @@ def test_a_lost_scheduler_is_one_clear_error_and_the_work_done_is_kept(tmp_path)
 
 
 @pytest.mark.parametrize("stage", ["codes, scan 2", "sweep 3"])
-def test_threads_go_on_where_they_were_too(tmp_path, stage):
+def test_threads_go_on_where_they_were_too(tmp_path, block_size, stage):
+    block_size(32)
+
     def stop():
         raise KeyboardInterrupt
 
-    kept = {"checkpoint": str(tmp_path), "random_state": 0, "block_size": 32}
+    kept = {"checkpoint": str(tmp_path), "random_state": 0}
     with told_to(Disturbed(advances={stage: stop})), pytest.raises(KeyboardInterrupt):
         SRSG(5, **kept).fit(X)
     resumed = Disturbed()
