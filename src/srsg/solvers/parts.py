@@ -244,7 +244,7 @@ class PartSweeps:
                 len(rows), self.engine.rows_a_block(self.points, len(rows), BLOCK_SIZE)
             )
         ]
-        found = self.engine.go_round(
+        found = self.engine.scan(
             FindReached(BLOCK_SIZE), self.points, blocks, label="points in reach"
         )
         lists = [each for block in found for each in block]
