@@ -75,7 +75,7 @@ class Counts:
 
     @contextmanager
     def watching(self) -> Iterator[None]:
-        submit = DaskEngine._submit_begin
+        submit = DaskEngine._submit_start
 
         def watched(engine: Any, task: Any, points: Any, block: Any, **options: Any) -> Any:
             sets = getattr(block, "sets", None)
@@ -85,11 +85,11 @@ class Counts:
                 self.blocks.append((len(sets), len(task.rows(block)), width, n_shards))
             return submit(engine, task, points, block, **options)
 
-        DaskEngine._submit_begin = watched  # type: ignore[method-assign]
+        DaskEngine._submit_start = watched  # type: ignore[method-assign]
         try:
             yield
         finally:
-            DaskEngine._submit_begin = submit  # type: ignore[method-assign]
+            DaskEngine._submit_start = submit  # type: ignore[method-assign]
 
     def model_bytes(self, n_features: int, n_workers: int) -> float:
         """What workers send, by the model of the guide."""
@@ -231,8 +231,8 @@ def table(head: tuple[str, ...], rows: list[tuple[object, ...]]) -> str:
 def costs(blocks: list[tuple[int, int, int, int]], tasks: dict[str, float], n: int, d: int) -> str:
     """What the measured costs make of more points of as many features."""
     looks = sum(rows for rows, *_ in blocks) / n  # scans of every point, on average
-    a_product = tasks["look"] / (looks * n * n * d)
-    a_point = (tasks["begin"] + tasks["take"] + tasks["end"]) / n
+    a_product = tasks["scan_shard"] / (looks * n * n * d)
+    a_point = (tasks["start"] + tasks["take"] + tasks["finish"]) / n
     needed = sum(needed for _, needed, *_ in blocks) / n
     rows = []
     for size, count in ((10**5, 2), (10**5, 16), (10**6, 16), (10**6, 128), (10**7, 1024)):

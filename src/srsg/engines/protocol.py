@@ -19,10 +19,10 @@ Result = TypeVar("Result")
 Block_in = TypeVar("Block_in", contravariant=True)
 
 
-Begun = TypeVar("Begun")
+Started = TypeVar("Started")
 
 
-Begun_out = TypeVar("Begun_out", covariant=True)
+Started_out = TypeVar("Started_out", covariant=True)
 
 
 Seen = TypeVar("Seen")
@@ -31,32 +31,32 @@ Seen = TypeVar("Seen")
 Result_out = TypeVar("Result_out", covariant=True)
 
 
-class Beginning(Protocol[Block_in, Begun_out]):
+class RowTask(Protocol[Block_in, Started_out]):
     """Work on a block that needs some of the points."""
 
     def rows(self, block: Block_in) -> IntArray:
         """The points that it needs, in rising order."""
 
-    def begin(self, rows: Rows, block: Block_in) -> Begun_out:
+    def start(self, rows: Rows, block: Block_in) -> Started_out:
         """The work."""
 
 
-class Round(Beginning[Block_in, Begun], Protocol[Block_in, Begun, Seen, Result_out]):
-    """Work on a block that needs some points first, and then a look at every point.
+class ShardScan(RowTask[Block_in, Started], Protocol[Block_in, Started, Seen, Result_out]):
+    """Work on a block that needs some points first, and then a scan of all points.
 
-    No worker has to hold all points: each has a shard, some of them in a row. What is seen in
-    one shard must not depend on the others, and the end not on how many there are.
+    No worker has to hold all points: each holds shards, which are consecutive points. What is
+    found in one shard must not depend on the others, nor the result on how many there are.
     """
 
-    def look(self, shard: Points, begun: Begun) -> Seen:
-        """What the points of one shard have to say."""
+    def scan_shard(self, shard: Points, started: Started) -> Seen:
+        """What the block needs to know of the points of one shard."""
 
-    def end(self, begun: Begun, seen: Sequence[Seen]) -> Result_out:
-        """Put it together; ``seen`` is in the order of the shards."""
+    def finish(self, started: Started, found: Sequence[Seen]) -> Result_out:
+        """Put it together; ``found`` is in the order of the shards."""
 
 
 class Engine(Protocol):
-    """What an algorithm needs: share the data once, then map blocks over it."""
+    """What an algorithm needs: map blocks of work over the data."""
 
     progress: Progress
     checkpoint: Checkpoint
@@ -66,9 +66,6 @@ class Engine(Protocol):
     @property
     def n_workers(self) -> int:
         """Blocks that run at once."""
-
-    def share(self, data: Any) -> Any:
-        """Make ``data`` available to every worker; what it returns goes into :meth:`map`."""
 
     def map(
         self,
@@ -83,23 +80,23 @@ class Engine(Protocol):
         ``task`` is a module-level function or a partial of one, so that it can travel.
         """
 
-    def go_round(
+    def scan(
         self,
-        task: Round[Block, Any, Any, Result],
+        task: ShardScan[Block, Any, Any, Result],
         points: Points,
         blocks: Sequence[Block],
         *,
         label: str,
         done: Callable[[Result], None] | None = None,
     ) -> list[Result]:
-        """What ``task`` makes of every block on its way round all points, in that order.
+        """Run every block on all points: start, scan every shard, finish; results in that order.
 
-        ``done`` is told of every result as soon as it is there.
+        ``done`` is called with every result as soon as it is there.
         """
 
     def hold(
         self,
-        task: Beginning[Block, Any],
+        task: RowTask[Block, Any],
         points: Points,
         blocks: Sequence[Block],
         *,
@@ -120,8 +117,8 @@ class Engine(Protocol):
         """``task(held[place], block)`` for every place and block, where the workers hold it."""
 
     def rows_a_block(self, points: Points, n_rows: int, rows_each: float = 1.0) -> int:
-        """How many of ``n_rows`` rows a block should have that goes round the points, if it needs
-        so many points for each to begin."""
+        """How many of ``n_rows`` rows a block of a scan should have, if it needs ``rows_each``
+        points per row to start."""
 
     def points(self, x: Any) -> Points:
         """Unit-norm points, where the workers have them."""

@@ -14,7 +14,7 @@ from joblib import cpu_count, effective_n_jobs
 from srsg.engines.checkpoint import NO_CHECKPOINT, Checkpoint, points_fingerprint
 from srsg.engines.linear_algebra import serial_linear_algebra
 from srsg.engines.progress import SILENT, Progress
-from srsg.engines.protocol import Beginning, Begun, Block, Result, Round
+from srsg.engines.protocol import Block, Result, RowTask, ShardScan, Started
 from srsg.points import BLOCK_SIZE, Points, Rows
 
 
@@ -55,9 +55,6 @@ class ThreadEngine:
     def n_workers(self) -> int:
         return self._n_threads
 
-    def share(self, data: Any) -> Any:
-        return data
-
     def map(
         self,
         task: Callable[[Any, Block], Result],
@@ -85,26 +82,26 @@ class ThreadEngine:
                 raise
         return [future.result() for future in futures]
 
-    def go_round(
+    def scan(
         self,
-        task: Round[Block, Any, Any, Result],
+        task: ShardScan[Block, Any, Any, Result],
         points: Points,
         blocks: Sequence[Block],
         *,
         label: str,
         done: Callable[[Result], None] | None = None,
     ) -> list[Result]:
-        return self.map(partial(_go_round, task), points, blocks, label=label, done=done)
+        return self.map(partial(_scan, task), points, blocks, label=label, done=done)
 
     def hold(
         self,
-        task: Beginning[Block, Any],
+        task: RowTask[Block, Any],
         points: Points,
         blocks: Sequence[Block],
         *,
         label: str,
     ) -> Held:
-        return Held(self.map(partial(_begin, task), points, blocks, label=label))
+        return Held(self.map(partial(_start, task), points, blocks, label=label))
 
     def map_held(
         self,
@@ -141,13 +138,13 @@ class ThreadEngine:
         return same
 
 
-def _go_round(task: Round[Block, Any, Any, Result], points: Points, block: Block) -> Result:
-    begun = _begin(task, points, block)
-    return task.end(begun, [task.look(points, begun)])
+def _scan(task: ShardScan[Block, Any, Any, Result], points: Points, block: Block) -> Result:
+    started = _start(task, points, block)
+    return task.finish(started, [task.scan_shard(points, started)])
 
 
-def _begin(task: Beginning[Block, Begun], points: Points, block: Block) -> Begun:
-    return task.begin(Rows(points.x), block)
+def _start(task: RowTask[Block, Started], points: Points, block: Block) -> Started:
+    return task.start(Rows(points.x), block)
 
 
 def _apply_pair(task: Callable[[Any, Any], Result], pair: tuple[Any, Any]) -> Result:

@@ -49,7 +49,7 @@ def agreement(affinity: sparse.csr_array, *, engine: Engine | None = None) -> sp
     steps = normalized(affinity)
     starts, columns = unsigned_indices(steps)
     engine = engine or ThreadEngine()
-    data = engine.share((starts, columns, steps.data))
+    data = (starts, columns, steps.data)
     blocks = [(rows[0], rows[-1] + 1) for rows in blocks_of_rows(len(starts) - 1, BLOCK_SIZE)]
     walks = np.concatenate(engine.map(_walks_along_edges, data, blocks, label="agreement"))
     weights = (walks + steps.data / 2) ** 2

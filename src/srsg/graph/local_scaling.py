@@ -59,7 +59,7 @@ def local_scaling_rows(
     """
     engine = engine or ThreadEngine()
     points = Searchable.of(x)
-    data = engine.share((points, queries))
+    data = (points, queries)
     blocks = blocks_of_rows(len(queries), BLOCK_SIZE)
     task = partial(_nearest_of_new, n_neighbors=scale_neighbor)
     found = engine.map(task, data, blocks, label="nearest neighbours")

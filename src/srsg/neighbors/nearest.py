@@ -40,7 +40,7 @@ def nearest_neighbors(
     rows = blocks_of_rows(len(searched), engine.rows_a_block(points, len(searched)))
     blocks = [Targets(searched[part].own, searched[part].new) for part in rows]
     task = _Search(n_neighbors, engine.block_size)
-    return np.concatenate(engine.go_round(task, points, blocks, label="nearest neighbours"))
+    return np.concatenate(engine.scan(task, points, blocks, label="nearest neighbours"))
 
 
 class Targets(NamedTuple):
@@ -59,7 +59,7 @@ class Targets(NamedTuple):
 
 @dataclass(frozen=True)
 class _Search:
-    """The way of a block round all points: nearest ones of each shard, nearest of all."""
+    """A scan of all points: the nearest ones of each shard, then the nearest of all."""
 
     n_neighbors: int
     block_size: int
@@ -67,21 +67,21 @@ class _Search:
     def rows(self, block: Targets) -> IntArray:
         return block.needed()
 
-    def begin(self, rows: Rows, block: Targets) -> Targets:
+    def start(self, rows: Rows, block: Targets) -> Targets:
         return Targets(block.own, block.vectors(rows))
 
-    def look(self, shard: Points, begun: Targets) -> Found:
-        assert begun.new is not None
-        room = shard.room(min(self.block_size, len(begun.own)))
+    def scan_shard(self, shard: Points, started: Targets) -> Found:
+        assert started.new is not None
+        room = shard.room(min(self.block_size, len(started.own)))
         parts = []
-        for rows in row_slices(len(begun.own), self.block_size):
-            x = begun.new[rows]
+        for rows in row_slices(len(started.own), self.block_size):
+            x = started.new[rows]
             correlations = shard.correlations(x, room)
-            parts.append(nearest_in(shard, x, begun.own[rows], correlations, self.n_neighbors))
+            parts.append(nearest_in(shard, x, started.own[rows], correlations, self.n_neighbors))
         return joined(parts)
 
-    def end(self, begun: Targets, seen: Sequence[Found]) -> IntArray:
-        return best_of(seen, self.n_neighbors).index
+    def finish(self, started: Targets, found: Sequence[Found]) -> IntArray:
+        return best_of(found, self.n_neighbors).index
 
 
 def nearest_in(

@@ -118,7 +118,7 @@ def approximate_l1_codes(
     with engine.progress.stage("index of the points", 1):
         index = CandidateIndex.of(points, n_candidates)
     task = partial(_code, lam=lam, n_candidates=n_candidates, n_neighbors=n_neighbors)
-    data = engine.share(_Searched(Queries.of(points), index, bool(points.x.min() < 0)))
+    data = _Searched(Queries.of(points), index, bool(points.x.min() < 0))
     blocks = blocks_of_rows(points.n, SEARCHED_AT_ONCE)
     coded = engine.map(task, data, blocks, label="codes over candidates")
     codes = sparse.csr_array(sparse.vstack([block for block, _ in coded]))
@@ -201,7 +201,7 @@ def certified(
     engine = engine or ThreadEngine()
     task = partial(_certify, lam=lam)
     blocks = [rows[part] for part in blocks_of_rows(len(rows), engine.block_size)]
-    data = engine.share((Queries.of(points), codes))
+    data = (Queries.of(points), codes)
     parts = engine.map(task, data, blocks, label=f"certificates of {len(rows)} points")
     return Certificate(*(np.concatenate(part) for part in zip(*parts, strict=True)))
 

@@ -33,7 +33,7 @@ def smallest_empty_lam(
     engine = engine or ThreadEngine()
     coded = Queries.of(points, queries)
     blocks = blocks_of_rows(len(coded), engine.block_size)
-    found = engine.map(_largest, engine.share(coded), blocks, label="largest correlations")
+    found = engine.map(_largest, coded, blocks, label="largest correlations")
     return 2 * np.concatenate(found) / l1_ratio
 
 

@@ -148,7 +148,7 @@ def solve_exactly(
         some = ScanBlock.of(queries, rest[: engine.block_size])
         rows_each = len(task.rows(some)) / max(1, len(some.sets))
         rows_a_block = engine.rows_a_block(queries.points, len(rest), rows_each)
-        blocks += engine.go_round(
+        blocks += engine.scan(
             task,
             queries.points,
             [ScanBlock.of(queries, sets) for sets in rest.blocks(rows_a_block)],

@@ -114,7 +114,6 @@ def laplacian_codes(
     True
     """
     engine = engine or ThreadEngine()
-    data = engine.share(points)
     similarity = symmetrized(init_codes) if laplacian == "codes" else neighbor_graph(neighbors)
     objective = [_objective(points, init_codes, similarity, lam, gamma)]
     state = _State.before_the_first_scan(points, init_codes)
@@ -127,7 +126,7 @@ def laplacian_codes(
                 fair_share = -(-len(rows) // engine.n_workers)  # keeps all workers busy
                 parts = np.split(rows, range(0, len(rows), min(engine.block_size, fair_share))[1:])
                 blocks = [state.problems(part, weights, lam) for part in parts]
-                state.update(engine.quiet().map(_solve, data, blocks, label="codes"))
+                state.update(engine.quiet().map(_solve, points, blocks, label="codes"))
                 stage.advance(len(rows))
         result = state.result(points.n)
         objective.append(_objective(points, result, similarity, lam, gamma))

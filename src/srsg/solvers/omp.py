@@ -71,7 +71,7 @@ def omp_codes(
     task = partial(_pursue, n_nonzero=n_nonzero, tol=tol, n_neighbors=n_neighbors)
     coded = Queries.of(points, queries)
     blocks = blocks_of_rows(len(coded), engine.block_size)
-    found = engine.map(task, engine.share(coded), blocks, label="orthogonal matching pursuit")
+    found = engine.map(task, coded, blocks, label="orthogonal matching pursuit")
     codes, neighbors = zip(*found, strict=True)
     stacked = sparse.csr_array(sparse.vstack(codes))
     stacked.sort_indices()

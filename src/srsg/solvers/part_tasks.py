@@ -50,7 +50,7 @@ class MakeProblems:
     def rows(self, block: Candidates) -> IntArray:
         return block.targets.needed(block.index)
 
-    def begin(self, rows: Rows, block: Candidates) -> SmallProblems:
+    def start(self, rows: Rows, block: Candidates) -> SmallProblems:
         targets = block.targets.vectors(rows)
         sizes = np.diff(block.starts)
         ends = np.cumsum(sizes**2)
@@ -100,15 +100,15 @@ class FindReached:
         used = np.arange(block.codes.index.shape[1]) < block.codes.size[:, None]
         return block.targets.needed(block.codes.index[used])
 
-    def begin(self, rows: Rows, block: Residuals) -> tuple[FloatArray, FloatArray]:
+    def start(self, rows: Rows, block: Residuals) -> tuple[FloatArray, FloatArray]:
         targets = block.targets.vectors(rows)
         resid = np.empty(targets.shape)
         places = block.codes._replace(index=rows.places(block.codes.index))
         residuals(rows.x, targets, places, resid)
         return resid, block.floor
 
-    def look(self, shard: Points, begun: tuple[FloatArray, FloatArray]) -> list[Reached]:
-        resid, floor = begun
+    def scan_shard(self, shard: Points, started: tuple[FloatArray, FloatArray]) -> list[Reached]:
+        resid, floor = started
         return [
             reached_points(
                 shard.x,
@@ -121,18 +121,18 @@ class FindReached:
             for rows in row_slices(len(floor), self.block_size)
         ]
 
-    def end(
-        self, begun: tuple[FloatArray, FloatArray], seen: Sequence[list[Reached]]
+    def finish(
+        self, started: tuple[FloatArray, FloatArray], found: Sequence[list[Reached]]
     ) -> list[tuple[IntArray, FloatArray]]:
         """Of every residual the points in reach, in rising order, and their correlations."""
-        found: list[tuple[IntArray, FloatArray]] = []
-        for parts in zip(*seen, strict=True):  # the same rows in all shards
+        reached: list[tuple[IntArray, FloatArray]] = []
+        for parts in zip(*found, strict=True):  # the same rows in all shards
             for p in range(len(parts[0].floor)):
                 cuts = [(part, slice(part.starts[p], part.starts[p + 1])) for part in parts]
                 index = np.concatenate([part.index[cut] for part, cut in cuts])
                 strength = np.concatenate([part.strength[cut] for part, cut in cuts])
-                found.append((index, strength))
-        return found
+                reached.append((index, strength))
+        return reached
 
 
 class PackedCodes(Sized):

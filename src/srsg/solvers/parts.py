@@ -242,7 +242,7 @@ class PartSweeps:
             Residuals(self._targets(rows[at]), rows_of(before, rows[at]), floor[at])
             for at in blocks_of_rows(len(rows), self.engine.rows_a_block(self.points, len(rows)))
         ]
-        found = self.engine.go_round(
+        found = self.engine.scan(
             FindReached(self.engine.block_size), self.points, blocks, label="points in reach"
         )
         lists = [each for block in found for each in block]

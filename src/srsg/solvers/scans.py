@@ -103,7 +103,7 @@ class ScanRound:
     def rows(self, block: ScanBlock) -> IntArray:
         return block.targets.needed(block.sets.members())
 
-    def begin(self, rows: Rows, block: ScanBlock) -> _Coded:
+    def start(self, rows: Rows, block: ScanBlock) -> _Coded:
         sets, targets = block.sets.with_room(0), block.targets.vectors(rows)
         places = sets.codes._replace(index=rows.places(sets.codes.index))
         resid = np.empty(targets.shape)
@@ -111,22 +111,22 @@ class ScanRound:
         solve_working_sets(rows.x, targets, places, sets.penalty, resid, inside)
         return _Coded(block.targets.own, sets, resid, inside)
 
-    def look(self, shard: Points, begun: _Coded) -> _Seen:
-        room = shard.room(min(self.block_size, len(begun.sets)))
-        parts = row_slices(len(begun.sets), self.block_size)
-        seen = [self._look(shard, begun, rows, room) for rows in parts]
+    def scan_shard(self, shard: Points, started: _Coded) -> _Seen:
+        room = shard.room(min(self.block_size, len(started.sets)))
+        parts = row_slices(len(started.sets), self.block_size)
+        seen = [self._look(shard, started, rows, room) for rows in parts]
         neighbors, violators, outside = zip(*seen, strict=True)
         return _Seen(joined(neighbors), joined(violators), np.concatenate(outside))
 
     def _look(
-        self, shard: Points, begun: _Coded, rows: slice, room: NDArray[np.float32]
+        self, shard: Points, started: _Coded, rows: slice, room: NDArray[np.float32]
     ) -> tuple[Found, Found, FloatArray]:
-        own, resid, sets = begun.own[rows], begun.resid[rows], begun.sets[rows]
+        own, resid, sets = started.own[rows], started.resid[rows], started.sets[rows]
         correlations = shard.correlations(resid, room)
         # Working sets are empty at first, and the residuals the points themselves.
         neighbors = nearest_in(shard, resid, own, correlations, self.n_neighbors)
         most = _most_taken(sets)
-        found = empty_lists(len(own), int(_most_taken(begun.sets).max()))
+        found = empty_lists(len(own), int(_most_taken(started.sets).max()))
         outside = np.empty(len(own))
         scan = Scan(shard.first, self.tol, shard.correlation_error)
         half_lam = sets.penalty.half_lam
@@ -135,10 +135,10 @@ class ScanRound:
         )
         return neighbors, found, outside
 
-    def end(self, begun: _Coded, seen: Sequence[_Seen]) -> Scanned:
-        most = _most_taken(begun.sets)
-        worst = best_of([each.violators for each in seen], int(most.max()))
-        sets = begun.sets.with_room(0)
+    def finish(self, started: _Coded, found: Sequence[_Seen]) -> Scanned:
+        most = _most_taken(started.sets)
+        worst = best_of([each.violators for each in found], int(most.max()))
+        sets = started.sets.with_room(0)
         # What the code does not use would only make the next problem larger. It may come back:
         # the objective falls from scan to scan, so that this ends.
         keep_members(sets.codes, sets.penalty)
@@ -146,10 +146,10 @@ class ScanRound:
         ended = worst.size == 0
         done, half_lam = sets[ended], sets.penalty.half_lam[ended]
         keep_supports(done.codes, done.penalty.pull)
-        outside = np.max([each.outside for each in seen], axis=0)[ended]
+        outside = np.max([each.outside for each in found], axis=0)[ended]
         certificate = Certificate(np.empty(len(done)), np.empty(len(done)))
-        certify(Inside(*(part[ended] for part in begun.inside)), half_lam, outside, certificate)
-        neighbors = best_of([each.neighbors for each in seen], self.n_neighbors)
+        certify(Inside(*(part[ended] for part in started.inside)), half_lam, outside, certificate)
+        neighbors = best_of([each.neighbors for each in found], self.n_neighbors)
         return Scanned(sets.rows, neighbors.index, grown[~ended], done, certificate)
 
 

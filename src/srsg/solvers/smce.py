@@ -96,7 +96,7 @@ def smce_codes(
     points = scaled[first]
     task = partial(_code, lam=lam, n_neighbors=min(n_neighbors, len(points) - 1))
     blocks = blocks_of_rows(len(points), BLOCK_SIZE)
-    coded = engine.map(task, engine.share(Searchable.of(points)), blocks, label="SMCE codes")
+    coded = engine.map(task, Searchable.of(points), blocks, label="SMCE codes")
     neighbors = np.concatenate([block.neighbors for block in coded])
     codes = np.concatenate([block.codes for block in coded])
     distances = np.concatenate([block.distances for block in coded])
@@ -155,7 +155,7 @@ def new_smce_codes(
     data = Searchable.of(scaled[first]), targets
     task = partial(_code_new, lam=lam, n_neighbors=min(n_neighbors, len(first)))
     blocks = blocks_of_rows(len(targets), BLOCK_SIZE)
-    coded = engine.map(task, engine.share(data), blocks, label="SMCE codes")
+    coded = engine.map(task, data, blocks, label="SMCE codes")
     codes, neighbors = (np.concatenate(part) for part in zip(*coded, strict=True))
     return _csr(codes, first[neighbors], len(x))
 

@@ -221,7 +221,7 @@ def new_srsg_codes(
     data = _Regularised(Queries.of(points, queries), rows_from_csr(codes), init_codes, neighbors)
     task = partial(_solve_new, settings=settings)
     blocks = blocks_of_rows(queries.n, engine.block_size)
-    found = engine.map(task, engine.share(data), blocks, label="support regularisation")
+    found = engine.map(task, data, blocks, label="support regularisation")
     return sparse.csr_array(sparse.vstack(found))
 
 
@@ -287,7 +287,7 @@ class _Sweeps:
 
     def fits(self) -> FloatArray:
         """``||x_i - X z_i||^2`` of every code."""
-        data = self.engine.share((self.points, self.codes))
+        data = (self.points, self.codes)
         blocks = blocks_of_rows(self.points.n, POINTS_A_CALL)
         found = self.engine.map(_fits_of_rows, data, blocks, label="fit of the codes")
         return np.concatenate(found)

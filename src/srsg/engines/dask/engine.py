@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from srsg.engines import Beginning, Block, Result, Round, serial_linear_algebra
+from srsg.engines import Block, Result, RowTask, ShardScan, serial_linear_algebra
 from srsg.engines.checkpoint import NO_CHECKPOINT, Checkpoint, combined, mixed
 from srsg.engines.dask.chunks import ArrayChunk
 from srsg.engines.dask.shards import Placement, Recipe, Shard, ShardedPoints, check_reports
@@ -61,9 +61,6 @@ class DaskEngine:
     def n_workers(self) -> int:
         return sum(living_workers(self.client).values())
 
-    def share(self, data: Any) -> Any:
-        return data
-
     def map(
         self,
         task: Callable[[Any, Block], Result],
@@ -82,9 +79,9 @@ class DaskEngine:
         work = Work(self.client, submit, lambda workers, under_way: [], label)
         return work.results(blocks, self.progress)
 
-    def go_round(
+    def scan(
         self,
-        task: Round[Block, Any, Any, Result],
+        task: ShardScan[Block, Any, Any, Result],
         points: Points,
         blocks: Sequence[Block],
         *,
@@ -94,22 +91,22 @@ class DaskEngine:
         assert isinstance(points, ShardedPoints)
 
         def submit(block: Block) -> list[Any]:
-            begun = self._submit_begin(task, points, block)
-            return [self._submit_end(task, points, begun)]
+            started = self._submit_start(task, points, block)
+            return [self._submit_finish(task, points, started)]
 
         work = Work(self.client, submit, self._lost_shards(points), label)
         return work.results(blocks, self.progress, done)
 
     def hold(
         self,
-        task: Beginning[Block, Any],
+        task: RowTask[Block, Any],
         points: Points,
         blocks: Sequence[Block],
         *,
         label: str,
     ) -> Placement:
         assert isinstance(points, ShardedPoints)
-        recipes = [_Begin(partial(self._submit_begin, task, points, block)) for block in blocks]
+        recipes = [_Begin(partial(self._submit_start, task, points, block)) for block in blocks]
         held = Placement(self.client, recipes)
         self._make(held, list(range(len(blocks))), label, points)
         return held
@@ -140,8 +137,8 @@ class DaskEngine:
         work = Work(self.client, submit, lost, label)
         return dict(zip(places, work.results(places, self.progress), strict=True))
 
-    def _submit_begin(self, task: Any, points: ShardedPoints, block: Any, **options: Any) -> Any:
-        """Fetch rows for a block and begin it.
+    def _submit_start(self, task: Any, points: ShardedPoints, block: Any, **options: Any) -> Any:
+        """Fetch the rows that a block needs and start it.
 
         Here and below the futures of what is only needed on the way are dropped, so that workers
         forget it as soon as it was used.
@@ -156,17 +153,17 @@ class DaskEngine:
             if end > start
         ]
         nothing = np.empty((0, points.n_features), points.dtype)
-        return submit(_begin, task, block, index, nothing, *rows, pure=False, **options)
+        return submit(_start, task, block, index, nothing, *rows, pure=False, **options)
 
-    def _submit_end(self, task: Any, points: ShardedPoints, begun: Any) -> Any:
-        """Look at every shard, in one task for every owner, and end a block."""
+    def _submit_finish(self, task: Any, points: ShardedPoints, started: Any) -> Any:
+        """Scan every shard, in one task for each owner, and finish a block."""
         submit = self.client.submit
         places = points.places_of_owners()
-        seen = [
+        found = [
             submit(
-                _look,
+                _scan_shard,
                 task,
-                begun,
+                started,
                 points.starts[mine],
                 *(points.shards.futures[place] for place in mine),
                 workers=[owner],
@@ -175,7 +172,7 @@ class DaskEngine:
             for owner, mine in places.items()
         ]
         order = np.argsort(np.concatenate(list(places.values())))
-        return submit(_end, task, begun, order, *seen, pure=False)
+        return submit(_finish, task, started, order, *found, pure=False)
 
     def _lost_shards(self, points: ShardedPoints) -> Lost:
         """For work of which every piece needs every shard."""
@@ -292,21 +289,21 @@ def _take(shard: Shard, places: IntArray) -> Any:
     return shard.points.x[places]
 
 
-def _begin(task: Any, block: Any, index: IntArray, nothing: Any, *rows: Any) -> Any:
+def _start(task: Any, block: Any, index: IntArray, nothing: Any, *rows: Any) -> Any:
     with serial_linear_algebra():
-        return task.begin(Rows(np.concatenate([nothing, *rows]), index), block)
+        return task.start(Rows(np.concatenate([nothing, *rows]), index), block)
 
 
-def _look(task: Any, begun: Any, starts: IntArray, *shards: Shard) -> list[Any]:
+def _scan_shard(task: Any, started: Any, starts: IntArray, *shards: Shard) -> list[Any]:
     with serial_linear_algebra():
         return [
-            task.look(shard.starting_at(int(first)), begun)
+            task.scan_shard(shard.starting_at(int(first)), started)
             for shard, first in zip(shards, starts, strict=True)
         ]
 
 
-def _end(task: Any, begun: Any, order: IntArray, *seen: list[Any]) -> Any:
-    """``order`` says where in what owners have seen the shards are."""
-    all_seen = [each for of_owner in seen for each in of_owner]
+def _finish(task: Any, started: Any, order: IntArray, *found: list[Any]) -> Any:
+    """``order`` says where in what the owners found each shard is."""
+    all_found = [each for of_owner in found for each in of_owner]
     with serial_linear_algebra():
-        return task.end(begun, [all_seen[place] for place in order])
+        return task.finish(started, [all_found[place] for place in order])
