@@ -1,0 +1,25 @@
+"""Products of spectra and filters, folded for a lower resolution."""
+
+from srsg.kernels.compiled import kernel
+
+
+@kernel()
+def folded_products(spectra, filters, out):
+    """``out[s, f]``: spectrum s times filter f, summed over the frequencies that become one when
+    the filtered image is subsampled.
+
+    The last axis holds real and imaginary parts in turn; the filters are real and have every value
+    twice, so that the loop over it is one of plain products that the compiler makes wide.
+    """
+    n_rows, n_columns = out.shape[2], out.shape[3]
+    for s in range(spectra.shape[0]):
+        for f in range(filters.shape[0]):
+            for i in range(n_rows):
+                target = out[s, f, i]
+                target[:] = 0.0
+                for row in range(i, spectra.shape[1], n_rows):
+                    for start in range(0, spectra.shape[2], n_columns):
+                        values = spectra[s, row, start : start + n_columns]
+                        weights = filters[f, row, start : start + n_columns]
+                        for j in range(n_columns):
+                            target[j] += values[j] * weights[j]
