@@ -20,7 +20,7 @@ from srsg.datasets.folders import data_folder, dataset_path
 from srsg.engines.progress import Progress, progress_for
 from srsg.files import FileError, written_whole
 from srsg.files.errors import explained, needed
-from srsg.files.labels import coded
+from srsg.files.labels import encode_labels
 from srsg.types import IntArray
 
 
@@ -128,7 +128,7 @@ def _from_openml(entry: Entry, home: OpenML, target: Path) -> _Found:
     with explained(f"{name}: cannot be had from openml.org"), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # on trying again: what counts is how it ends
         found = fetch_openml(**home.query, as_frame=False, cache=False, n_retries=1)
-    X, y = np.asarray(found.data, dtype=np.float64), coded(np.asarray(found.target))[0]
+    X, y = np.asarray(found.data, dtype=np.float64), encode_labels(np.asarray(found.target))[0]
     checksum = hashlib.sha256(X.tobytes() + y.tobytes()).hexdigest()
     _check_unchanged(name, checksum, None, target)
     if home.shape and entry.image_shape:

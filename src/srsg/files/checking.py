@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from srsg.files.contents import Contents, Table
 from srsg.files.errors import FileError
-from srsg.files.labels import coded, missing_labels
+from srsg.files.labels import encode_labels, missing_labels
 from srsg.points import name_rows
+from srsg.types import IntArray
 
 
 def checked_table(
@@ -28,7 +29,7 @@ def checked_table(
         notes.append(_missing_values(name, usable, drop_missing))
         X, row_ids = X[usable], row_ids[usable]
         labels = None if labels is None else labels[usable]
-    y, class_names = (None, None) if labels is None else coded(labels)
+    y, class_names = (None, None) if labels is None else encode_labels(labels)
     return Table(
         X=X,
         row_ids=row_ids,
@@ -39,6 +40,21 @@ def checked_table(
         notes=(*found.notes, *notes),
         n_dropped=int((~usable).sum()),
     )
+
+
+def checked_labels(
+    name: str, labels: NDArray | None, n_points: int
+) -> tuple[IntArray | None, tuple[str, ...] | None]:
+    """Labels as integers with the names of their classes, where the points are elsewhere."""
+    if labels is None:
+        return None, None
+    labels = _one_each(name, labels)
+    if len(labels) != n_points:
+        raise FileError(f"{name}: {len(labels)} labels do not fit {n_points} points.")
+    usable = ~missing_labels(labels)
+    if not usable.all():
+        _missing_values(name, usable, drop_missing=False)
+    return encode_labels(labels)
 
 
 def _finite_rows(X: NDArray[np.floating], block: int = 1024) -> NDArray[np.bool_]:

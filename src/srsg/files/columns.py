@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,52 +16,105 @@ from srsg.files.labels import LABEL_NAMES
 ID_NAMES = ("id", "ids", "index", "idx", "uid", "uuid", "key", "rowid", "row", "name", "unnamed: 0")
 
 
+@dataclass(frozen=True)
+class Columns:
+    """What the columns of a table are used for."""
+
+    features: tuple[str, ...]
+    identifier: str | None
+    """The column that names the rows, if there is one."""
+    dtype: np.dtype
+    """Of the features: float32 if all of them are, else float64."""
+    notes: tuple[str, ...]
+    """Why columns were set aside, one line each."""
+
+
 def choose_columns(name: str, frame: Any, request: Request) -> Contents:
     """Points, labels and identifiers of a data frame; the rest is set aside with a note."""
-    pandas = needed("pandas", "Tables")
     frame.columns = [str(column) for column in frame.columns]
     if not len(frame):
         raise FileError(f"{name}: has no rows.")
-    wanted = [*(request.columns or ()), *([request.labels] if request.labels else [])]
-    _check_there(name, frame, wanted)
-    notes: list[str] = []
-    row_ids = (
-        None if isinstance(frame.index, pandas.RangeIndex) else _text_or_number(pandas, frame.index)
+    wanted = wanted_columns(name, list(frame.columns), request)
+    columns = decide_columns(name, ((column, frame[column]) for column in wanted), request)
+    return contents(feature_matrix(name, frame, columns), frame, columns, request.labels)
+
+
+def contents(values: NDArray, frame: Any, columns: Columns, labels: str | None) -> Contents:
+    """What was found in a table: the values, and from the frame what stands beside them."""
+    pandas = needed("pandas", "Tables")
+    identifiers = None if columns.identifier is None else frame[columns.identifier]
+    if not isinstance(frame.index, pandas.RangeIndex):  # an index that was written on purpose
+        identifiers = frame.index
+    return Contents(
+        values,
+        labels=None if labels is None else _text_or_number(frame[labels]),
+        feature_names=columns.features,
+        row_ids=None if identifiers is None else _text_or_number(identifiers),
+        notes=columns.notes,
+        rows_are_points=True,
     )
-    chosen = {}
-    for place, column in enumerate(request.columns or frame.columns):
-        values = frame[column]
+
+
+def wanted_columns(name: str, names: Sequence[str], request: Request) -> list[str]:
+    """The columns to look at, or an error if one that is asked for is not there."""
+    seen: set[str] = set()
+    for column in names:
+        if column in seen:
+            raise FileError(f"{name}: has two columns called {column!r}.")
+        seen.add(column)
+    asked = [*(request.columns or ()), *([request.labels] if request.labels else [])]
+    for column in asked:
+        if column not in seen:
+            there = ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")
+            raise FileError(f"{name}: has no column called {column!r}. It has {there}.")
+    return list(request.columns or names)
+
+
+def decide_columns(name: str, columns: Iterable[tuple[str, Any]], request: Request) -> Columns:
+    """What each column is used for, by all of its values.
+
+    A column that is judged by its first rows may turn out to be text, or no identifier, further
+    down. Readers that do not hold the whole table at once pass one column after the other, so
+    that their answer is that of the others.
+
+    Parameters
+    ----------
+    name : str
+        What messages call the file.
+    columns : iterable of (str, Series)
+        The columns of :func:`wanted_columns`, each with all of its rows.
+    request : Request
+        Columns that the user asks for are features whatever they look like.
+    """
+    pandas = needed("pandas", "Tables")
+    features: list[str] = []
+    notes: list[str] = []
+    identifier, all_single = None, True
+    for place, (column, values) in enumerate(columns):
         if column == request.labels:
             continue
         reason = None if request.columns else _reason_to_set_aside(pandas, place, values)
         if reason:
             notes.append(f"column {column} set aside: {reason}")
-            if reason == "identifier" and row_ids is None:
-                row_ids = _text_or_number(pandas, values)
-        else:
-            chosen[column] = _numbers(pandas, name, values)
-            if request.labels is None and column.lower() in LABEL_NAMES:
-                notes.append(f"column {column} is used as a feature; labels={column!r} prevents it")
-    if not chosen:
+            if reason == "identifier":
+                identifier = identifier or column
+            continue
+        if not pandas.api.types.is_numeric_dtype(values.dtype):
+            _as_numbers(name, values)  # text that is no number is found here, with its row
+        features.append(column)
+        all_single &= values.dtype == np.float32
+        if request.labels is None and column.lower() in LABEL_NAMES:
+            notes.append(f"column {column} is used as a feature; labels={column!r} prevents it")
+    if not features:
         raise FileError(f"{name}: has no column of numbers ({'; '.join(notes)}).")
-    return Contents(
-        np.column_stack(list(chosen.values())),
-        labels=_text_or_number(pandas, frame[request.labels]) if request.labels else None,
-        feature_names=tuple(chosen),
-        row_ids=row_ids,
-        notes=tuple(notes),
-        rows_are_points=True,
-    )
+    dtype = np.dtype(np.float32 if all_single else np.float64)
+    return Columns(tuple(features), identifier, dtype, tuple(notes))
 
 
-def _check_there(name: str, frame: Any, wanted: Iterable[str]) -> None:
-    if not frame.columns.is_unique:
-        twice = frame.columns[frame.columns.duplicated()][0]
-        raise FileError(f"{name}: has two columns called {twice!r}.")
-    for column in wanted:
-        if column not in frame.columns:
-            there = ", ".join(frame.columns[:20]) + (", ..." if frame.shape[1] > 20 else "")
-            raise FileError(f"{name}: has no column called {column!r}. It has {there}.")
+def feature_matrix(name: str, frame: Any, columns: Columns) -> NDArray[np.floating]:
+    """The features of some rows, one row per point."""
+    values = [_as_numbers(name, frame[column]) for column in columns.features]
+    return np.column_stack(values).astype(columns.dtype, copy=False)
 
 
 def _reason_to_set_aside(pandas: Any, place: int, values: Any) -> str | None:
@@ -94,8 +148,9 @@ def _mostly_numbers(pandas: Any, values: Any) -> bool:
     return bool(pandas.to_numeric(present, errors="coerce").notna().mean() > 0.5)
 
 
-def _numbers(pandas: Any, name: str, values: Any) -> NDArray:
-    """A column as floats; what is no number among numbers is an error."""
+def _as_numbers(name: str, values: Any) -> NDArray[np.floating]:
+    """A column as floats; an entry that is not a number is an error that names its row."""
+    pandas = needed("pandas", "Tables")
     if pandas.api.types.is_numeric_dtype(values.dtype):
         kind = np.float32 if values.dtype == np.float32 else np.float64
         return values.to_numpy(dtype=kind, na_value=np.nan)
@@ -109,8 +164,9 @@ def _numbers(pandas: Any, name: str, values: Any) -> NDArray:
     return numbers.to_numpy(dtype=np.float64, na_value=np.nan)
 
 
-def _text_or_number(pandas: Any, values: Any) -> NDArray:
+def _text_or_number(values: Any) -> NDArray:
     """Integers and floats as such, anything else as text; None where missing."""
+    pandas = needed("pandas", "Tables")
     array = values.to_numpy()
     if array.dtype.kind in "iuf":
         return array

@@ -31,7 +31,7 @@ def missing_labels(labels: NDArray) -> NDArray[np.bool_]:
     return np.zeros(len(labels), dtype=bool)
 
 
-def coded(labels: NDArray) -> tuple[IntArray, tuple[str, ...] | None]:
+def encode_labels(labels: NDArray) -> tuple[IntArray, tuple[str, ...] | None]:
     """Integers as they are; anything else as places in its sorted names.
 
     Names are sorted as people do: s2 before s10.
@@ -39,10 +39,10 @@ def coded(labels: NDArray) -> tuple[IntArray, tuple[str, ...] | None]:
     Examples
     --------
     >>> import numpy as np
-    >>> from srsg.files.labels import coded
-    >>> coded(np.array(["s10", "s2", "s10"]))
+    >>> from srsg.files.labels import encode_labels
+    >>> encode_labels(np.array(["s10", "s2", "s10"]))
     (array([1, 0, 1]), ('s2', 's10'))
-    >>> coded(np.array([3.0, 1.0]))
+    >>> encode_labels(np.array([3.0, 1.0]))
     (array([3, 1]), None)
     """
     if labels.dtype.kind in "iu":

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib import import_module
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from srsg.engines.dask.engine import BYTES_A_SHARD
+from srsg.files import columns as tables
 from srsg.files.arrays import load_npy
-from srsg.files.columns import choose_columns
 from srsg.files.contents import Contents, Request
 from srsg.files.errors import FileError, check_file, needed, parsing
 
@@ -25,17 +24,29 @@ ENDINGS = (".npy", ".parquet", ".zarr")
 
 @dataclass(frozen=True)
 class Layout:
-    """What the client has to know of a file."""
+    """A file as an array that is read where it is sliced: all that Dask asks of one."""
 
     path: str
-    bounds: tuple[int, ...]
-    """The rows at which chunks end and begin, the first and the last row included."""
-    width: int
+    shape: tuple[int, int]
     dtype: np.dtype
+    ends: tuple[int, ...]
+    """The rows at which chunks end."""
     variable: str | None = None
-    columns: tuple[str, ...] | None = None
+    columns: tables.Columns | None = None
     found: Contents | None = None
     """Labels, identifiers and notes of a table, without its values."""
+
+    ndim = 2
+
+    def __getitem__(self, key: tuple[slice, slice]) -> NDArray[np.floating]:
+        start, end, _ = key[0].indices(self.shape[0])
+        with _seen_by_worker(self.path):
+            if self.columns is None:
+                values = _opened(self.path, self.variable)[start:end]
+            else:
+                frame = _rows_of_parquet(self.path, start, end, self.columns.features)
+                values = tables.feature_matrix(self.path, frame, self.columns)
+            return np.array(values[:, key[1]], dtype=self.dtype, order="C")
 
 
 def read_array(
@@ -47,6 +58,9 @@ def read_array(
     labels: str | None = None,
 ) -> tuple[Any, Layout]:
     """A file as a dask array whose chunks the workers read.
+
+    The columns of a table are chosen as :func:`srsg.files.read_points` chooses them, by all rows:
+    one worker reads the table once, a few columns at a time, before the others start.
 
     Parameters
     ----------
@@ -65,7 +79,7 @@ def read_array(
     Returns
     -------
     array : dask.array.Array
-        A point a row.
+        One row per point.
     layout : Layout
         What was found beside the points.
 
@@ -74,52 +88,41 @@ def read_array(
     FileError
         If a worker does not see the file, or cannot read it.
     """
-    da: Any = import_module("dask.array")
-    delayed: Any = import_module("dask.delayed").delayed
     if Path(path).suffix.lower() not in ENDINGS:
         raise FileError(
             f"{path}: the workers of a cluster read files ending in {' '.join(ENDINGS)} only."
         )
     request = Request(labels=labels, columns=columns, variable=variable)
     threads = max(1, sum(client.nthreads().values()))
-    place = str(Path(path).absolute())
-    layout = client.submit(describe, place, request, threads, pure=False).result()
-    read = delayed(read_rows, pure=True)
-    bare = replace(layout, found=None)
-    chunks = [
-        da.from_delayed(read(bare, start, end), (end - start, layout.width), layout.dtype)
-        for start, end in pairwise(layout.bounds)
-    ]
-    return da.concatenate(chunks), layout
+    absolute = str(Path(path).absolute())
+    layout = client.submit(describe, absolute, request, threads, pure=False).result()
+    array = import_module("dask.array").from_array(
+        replace(layout, found=None),  # goes to every worker
+        chunks=(tuple(np.diff(layout.ends, prepend=0).tolist()), layout.shape[1]),
+        name=False,  # the same path may have another content next time
+        meta=np.empty((0, 0), layout.dtype),  # or Dask would read a little here, in the client
+        inline_array=True,
+    )
+    return array, layout
 
 
-def describe(path: str, request: Request, n_workers: int) -> Layout:
+def describe(path: str, request: Request, n_threads: int) -> Layout:
     """The layout of a file; runs on a worker."""
     with _seen_by_worker(path):
         kind = Path(path).suffix.lower()
         if kind == ".parquet":
-            return _describe_parquet(path, request, n_workers)
+            return _describe_parquet(path, request, n_threads)
         array = _opened(path, request.variable)
         if array.ndim != 2:
             raise FileError(f"{path}: has {array.ndim} dimension(s); points are rows of two.")
         if array.dtype.kind not in "biuf":
             raise FileError(f"{path}: has values of type {array.dtype}, not real numbers.")
-        unit = 1 if kind == ".npy" else array.chunks[0]
         n_rows, width = array.shape
-        rows = _rows_a_chunk(n_rows, width, n_workers, unit)
-        bounds = (*range(0, n_rows, rows), n_rows)
-        return Layout(path, bounds, width, _kind(array.dtype), request.variable)
-
-
-def read_rows(layout: Layout, start: int, end: int) -> NDArray[np.floating]:
-    """Some rows of a file; runs on a worker."""
-    with _seen_by_worker(layout.path):
-        if layout.columns is None:
-            values = _opened(layout.path, layout.variable)[start:end]
-            return np.array(values, dtype=layout.dtype, order="C")
-        frame = _rows_of_parquet(layout.path, start, end, list(layout.columns))
-        wanted = Request(columns=layout.columns)
-        return choose_columns(layout.path, frame, wanted).values.astype(layout.dtype, order="C")
+        unit = 1 if kind == ".npy" else array.chunks[0]
+        rows = _rows_per_chunk(n_rows, width, n_threads, unit)
+        ends = (*range(rows, n_rows, rows), n_rows)
+        dtype = np.dtype(np.float32 if array.dtype == np.float32 else np.float64)
+        return Layout(path, array.shape, dtype, ends, request.variable)
 
 
 @contextmanager
@@ -151,52 +154,49 @@ def _opened(path: str, variable: str | None) -> Any:
     return store[chosen]
 
 
-def _describe_parquet(path: str, request: Request, n_workers: int) -> Layout:
-    parquet = needed("pyarrow.parquet", "Parquet files")
-    with parquet.ParquetFile(path) as file:
-        n_rows = file.metadata.num_rows
+def _describe_parquet(path: str, request: Request, n_threads: int) -> Layout:
+    with needed("pyarrow.parquet", "Parquet files").ParquetFile(path) as file:
         sizes = [file.metadata.row_group(k).num_rows for k in range(file.num_row_groups)]
-        first = next(file.iter_batches(batch_size=1000)).to_pandas()
-    chosen = choose_columns(path, first, request)
-    columns = chosen.feature_names or ()
-    beside = [name for name in first.columns if str(name) not in columns]
-    found = replace(chosen, values=np.empty((0, 0)), row_ids=None, labels=None)
-    aside = {note.split()[1] for note in chosen.notes if note.endswith("identifier")}
-    wanted = [name for name in beside if name == request.labels or name in aside]
-    if wanted:  # short columns: labels and identifiers of all rows
-        frame = _rows_of_parquet(path, 0, n_rows, wanted)
-        found = replace(
-            found,
-            labels=frame[request.labels].to_numpy() if request.labels else None,
-            row_ids=next((frame[name].to_numpy() for name in wanted if name in aside), None),
-        )
-    rows = _rows_a_chunk(n_rows, len(columns), n_workers, max(1, max(sizes)))
-    ends = np.cumsum([0, *sizes])
-    groups = [0]
-    for end in ends[1:]:
-        if end - groups[-1] >= rows or end == n_rows:
-            groups.append(int(end))
-    dtype = _kind(chosen.values.dtype)
-    return Layout(path, tuple(groups), len(columns), dtype, None, columns, found)
+        names = [str(name) for name in file.schema_arrow.empty_table().to_pandas().columns]
+    n_rows = sum(sizes)
+    if not n_rows:
+        raise FileError(f"{path}: has no rows.")
+    wanted = tables.wanted_columns(path, names, request)
+    columns = tables.decide_columns(path, _column_by_column(path, wanted, n_rows), request)
+    beside = [name for name in (request.labels, columns.identifier) if name is not None]
+    frame = needed("pandas", "Parquet files").read_parquet(path, columns=beside)
+    found = tables.contents(np.empty((0, 0)), frame, columns, request.labels)
+    rows = _rows_per_chunk(n_rows, len(columns.features), n_threads, max(sizes))
+    ends = [0]
+    for end in np.cumsum(sizes).tolist():  # chunks of whole row groups, which are read at once
+        if end - ends[-1] >= rows or end == n_rows:
+            ends.append(end)
+    shape = n_rows, len(columns.features)
+    return Layout(path, shape, columns.dtype, tuple(ends[1:]), columns=columns, found=found)
 
 
-def _rows_of_parquet(path: str, start: int, end: int, columns: list[str]) -> Any:
+def _column_by_column(path: str, names: list[str], n_rows: int) -> Iterator[tuple[str, Any]]:
+    """Every column with all of its rows, a few columns in memory at a time."""
+    pandas = needed("pandas", "Parquet files")
+    at_once = max(1, BYTES_A_SHARD // (8 * n_rows))
+    for first in range(0, len(names), at_once):
+        some = names[first : first + at_once]
+        frame = pandas.read_parquet(path, columns=some)
+        yield from ((name, frame[name]) for name in some)
+
+
+def _rows_of_parquet(path: str, start: int, end: int, columns: Sequence[str]) -> Any:
     """Rows of a file, of which only the row groups are read that have them."""
-    parquet = needed("pyarrow.parquet", "Parquet files")
-    with parquet.ParquetFile(path) as file:
+    with needed("pyarrow.parquet", "Parquet files").ParquetFile(path) as file:
         counts = [file.metadata.row_group(k).num_rows for k in range(file.num_row_groups)]
         ends = np.cumsum([0, *counts])
         groups = np.flatnonzero((ends[1:] > start) & (ends[:-1] < end))
-        frame = file.read_row_groups(groups.tolist(), columns=columns).to_pandas()
+        frame = file.read_row_groups(groups.tolist(), columns=list(columns)).to_pandas()
     skipped = start - int(ends[groups[0]])
-    return frame.iloc[skipped : skipped + end - start].reset_index(drop=True)
+    return frame.iloc[skipped : skipped + end - start]
 
 
-def _rows_a_chunk(n_rows: int, width: int, n_workers: int, unit: int) -> int:
+def _rows_per_chunk(n_rows: int, width: int, n_threads: int, unit: int) -> int:
     """Rows of a chunk, in whole units of the file where it has any."""
-    most = min(-(-n_rows // n_workers), BYTES_A_SHARD // (8 * max(1, width)))
+    most = min(-(-n_rows // n_threads), BYTES_A_SHARD // (8 * max(1, width)))
     return max(1, most // unit) * unit
-
-
-def _kind(dtype: np.dtype) -> np.dtype:
-    return np.dtype(np.float32 if dtype == np.float32 else np.float64)
