@@ -26,6 +26,7 @@ from srsg import (
     LocalScalingSpectralClustering,
     OMPGraph,
 )
+from srsg.engines import ThreadEngine
 from srsg.graph.affinity import largest_codes
 from srsg.graph.assignment import cluster_shares, nearest_shares
 from srsg.graph.local_scaling import local_scaling_rows
@@ -243,7 +244,7 @@ def test_an_empty_code_falls_back_to_the_nearest_points(estimator):
     new = np.array([[0.1, 0.1, 0.1, 0.0, 0.0, 0.0, 1.0]])
     assert model.transform(new).nnz == 0
     shares = model.predict_confidence(new)
-    five = model._nearest_fitted(unit_points(new).x, 5)
+    five = model._nearest_fitted(unit_points(new).x, 5, ThreadEngine())
     nearest = nearest_shares(five, model.labels_, 2)
     np.testing.assert_array_equal(shares, nearest)
     assert model.predict(new)[0] == model.labels_[0]
