@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         LaplacianL1Graph,
         LocalScalingSpectralClustering,
         OMPGraph,
+        RidgeGraph,
     )
     from srsg.graph.labels import cluster_graph
     from srsg.registry import methods
@@ -31,6 +32,7 @@ __all__ = [
     "LaplacianL1Graph",
     "LocalScalingSpectralClustering",
     "OMPGraph",
+    "RidgeGraph",
     "cluster_graph",
     "methods",
 ]

@@ -68,6 +68,7 @@ _METHODS = (
         {"lam": 0.1, "gamma": 0.1, "n_neighbors": 5, "step": 0.01, "affinity": "paper"},
     ),
     Method("ensc", "elastic net (EnSC)", None, "srsg:ElasticNetGraph"),
+    Method("ridge", "ridge (least squares regression)", None, "srsg:RidgeGraph"),
     Method("omp", "OMP (SSC-OMP)", None, "srsg:OMPGraph"),
 )
 
@@ -79,7 +80,7 @@ def methods() -> Mapping[str, Method]:
     --------
     >>> import srsg
     >>> list(srsg.methods())
-    ['kmeans', 'sc', 'l1', 'smce', 'lr-l1', 'srsg', 'ensc', 'omp']
+    ['kmeans', 'sc', 'l1', 'smce', 'lr-l1', 'srsg', 'ensc', 'ridge', 'omp']
     >>> srsg.methods()["srsg"].paper(n_clusters=20)
     SRSG(affinity='paper', n_clusters=20, step=0.01)
     """

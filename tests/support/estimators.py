@@ -10,9 +10,10 @@ from srsg import (
     LaplacianL1Graph,
     LocalScalingSpectralClustering,
     OMPGraph,
+    RidgeGraph,
 )
 
 # Those with codes over unit points, which share most of their behaviour.
-CODE_ESTIMATORS = [L1Graph, SRSG, LaplacianL1Graph, ElasticNetGraph, OMPGraph]
+CODE_ESTIMATORS = [L1Graph, SRSG, LaplacianL1Graph, ElasticNetGraph, OMPGraph, RidgeGraph]
 
 ALL_ESTIMATORS = [*CODE_ESTIMATORS, SMCE, LocalScalingSpectralClustering]

@@ -7,6 +7,7 @@ from srsg.estimators.l1_graph import L1Graph
 from srsg.estimators.laplacian_l1_graph import LaplacianL1Graph
 from srsg.estimators.local_scaling import LocalScalingSpectralClustering
 from srsg.estimators.omp_graph import OMPGraph
+from srsg.estimators.ridge_graph import RidgeGraph
 from srsg.estimators.smce import SMCE
 from srsg.estimators.srsg import SRSG
 
@@ -20,4 +21,5 @@ __all__ = [
     "LaplacianL1Graph",
     "LocalScalingSpectralClustering",
     "OMPGraph",
+    "RidgeGraph",
 ]

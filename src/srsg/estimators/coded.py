@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from srsg.engines import Engine
-from srsg.estimators.base import AT_LEAST_ONE, GraphClusterer
+from srsg.estimators.base import AT_LEAST_ONE, POSITIVE, GraphClusterer
 from srsg.neighbors import nearest_neighbors
-from srsg.points import Points, unit_points
+from srsg.points import Points, root_mean_square_length, unit_points
 from srsg.solvers.codes import symmetrized
 from srsg.types import IntArray
 
@@ -26,11 +26,14 @@ class CodeClusterer(GraphClusterer):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **GraphClusterer._parameter_constraints,
         "n_neighbors": [AT_LEAST_ONE],
+        "affine": ["boolean", POSITIVE],
         "max_memory": [AT_LEAST_ONE, str, None],
     }
 
     n_neighbors: int
+    affine: bool | float
     max_memory: int | str | None
+    affine_: float
     codes_: sparse.csr_array
 
     @abstractmethod
@@ -45,7 +48,10 @@ class CodeClusterer(GraphClusterer):
         check_neighbor_count(self.n_neighbors, n_points)
 
     def _prepared(self, X: NDArray | sparse.csr_array) -> NDArray:
-        return unit_points(X).x
+        if not hasattr(self, "affine_"):  # new points get the coordinate of the fitted ones
+            length = root_mean_square_length(X) if self.affine is True else float(self.affine)
+            self.affine_ = length
+        return unit_points(X, constant=self.affine_).x
 
     def _points(self, engine: Engine) -> Points:
         return engine.points(self.fit_X_)

@@ -8,14 +8,16 @@ from scipy import sparse
 from sklearn.utils._param_validation import Interval, Real, StrOptions
 
 from srsg.engines import Engine
+from srsg.estimators.agreement import AgreementClusterer
 from srsg.estimators.base import NOT_NEGATIVE, POSITIVE
 from srsg.estimators.postprocessed import PostprocessedClusterer
 from srsg.points import Points
 from srsg.solvers import L1Codes, l1_codes, smallest_empty_lam
+from srsg.solvers.codes import symmetrized
 from srsg.types import AssignLabels, Bridge, FloatArray, Memory, NClusters, RandomState
 
 
-class ElasticNetGraph(PostprocessedClusterer):
+class ElasticNetGraph(AgreementClusterer, PostprocessedClusterer):
     """Clustering on elastic-net codes (You, Li, Robinson and Vidal, CVPR 2016), exact.
 
     Every point, scaled to unit norm, is coded over all others by ``min ||x_i - X z||^2 + lam *
@@ -39,8 +41,16 @@ class ElasticNetGraph(PostprocessedClusterer):
     normalize, keep_largest, code_neighbors
         What becomes of the codes before they make a graph: scaled to unit norm; cut to so many
         of their largest entries; replaced by the graph of the so many most similar codes.
+    affinity : {"codes", "agreement"}
+        What the spectral step works on. "codes" is ``affinity_matrix_``, of which it takes the
+        normalised cut. "agreement" takes the codes as they are, weighs the edges by what their
+        neighbours agree on (:func:`srsg.graph.agreement.agreement`), and takes the ratio cut.
     n_neighbors : int
         Nearest neighbours found along the way, for bridges between components.
+    affine : bool or float
+        Append a constant coordinate to every point before scaling it to unit length: clusters may
+        then lie near affine subspaces, which miss the origin, and a point and its mirror image
+        differ. True takes the root mean square length of the points; False appends nothing.
     bridge : "auto", float or None
         Weak edges between nearest neighbours, see :func:`srsg.cluster_graph`.
     assign_labels : {"kmeans", "discretize", "cluster_qr"}
@@ -81,6 +91,8 @@ class ElasticNetGraph(PostprocessedClusterer):
         For ``n_clusters="auto"``: the relative gaps and the eigenvalues that it was found by.
     embedding_ : ndarray of shape (n, n_clusters_)
     eigenvalues_ : ndarray of shape (n_clusters_,)
+    affine_ : float
+        The constant coordinate that was appended; 0 if none was.
     fit_X_ : ndarray of shape (n, n_features)
         The fitted points, of unit length, which new ones are coded over.
     n_features_in_ : int
@@ -101,6 +113,7 @@ class ElasticNetGraph(PostprocessedClusterer):
         "l1_ratio": [Interval(Real, 0, 1, closed="right")],
         "gamma": [Interval(Real, 1, None, closed="neither")],
         "tol": [NOT_NEGATIVE],
+        "affinity": [StrOptions({"codes", "agreement"})],
     }
 
     def __init__(
@@ -114,7 +127,9 @@ class ElasticNetGraph(PostprocessedClusterer):
         normalize: bool = False,
         keep_largest: int | None = None,
         code_neighbors: int | None = None,
+        affinity: Literal["codes", "agreement"] = "codes",
         n_neighbors: int = 5,
+        affine: bool | float = False,
         bridge: Bridge = "auto",
         assign_labels: AssignLabels = "kmeans",
         n_init: int = 10,
@@ -132,7 +147,9 @@ class ElasticNetGraph(PostprocessedClusterer):
         self.normalize = normalize
         self.keep_largest = keep_largest
         self.code_neighbors = code_neighbors
+        self.affinity = affinity
         self.n_neighbors = n_neighbors
+        self.affine = affine
         self.bridge = bridge
         self.assign_labels = assign_labels
         self.n_init = n_init
@@ -141,6 +158,9 @@ class ElasticNetGraph(PostprocessedClusterer):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+
+    def _graph_of_codes(self) -> sparse.csr_array:
+        return symmetrized(self.codes_)
 
     def _code(self, points: Points, engine: Engine) -> None:
         self.lam_, result = self._solve(points, engine, n_neighbors=self.n_neighbors)

@@ -66,6 +66,12 @@ def points_on_workers(estimator: Any, X: Any, engine: Engine) -> ShardedPoints:
     assert isinstance(engine, DaskEngine)
     if getattr(estimator, "memory", None) is not None:
         raise ValueError("memory= needs X in this process; with a dask array use checkpoint=.")
+    if getattr(estimator, "affine", False):
+        raise ValueError(
+            "affine= needs X in this process: append the constant column to the dask array, or "
+            "pass X.compute()."
+        )
+    estimator.affine_ = 0.0
     points = points_of_array(X, engine, kind)
     validate_data(estimator, points, skip_check_array=True)
     return points

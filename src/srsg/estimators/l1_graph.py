@@ -41,6 +41,10 @@ class L1Graph(CertifiedClusterer):
         With ``approximate``: points that a code may use; neighbours are found among them.
     n_neighbors : int
         Nearest neighbours found along the way, for bridges between components.
+    affine : bool or float
+        Append a constant coordinate to every point before scaling it to unit length: clusters may
+        then lie near affine subspaces, which miss the origin, and a point and its mirror image
+        differ. True takes the root mean square length of the points; False appends nothing.
     bridge : "auto", float or None
         Weak edges between nearest neighbours, see :func:`srsg.cluster_graph`.
     assign_labels : {"kmeans", "discretize", "cluster_qr"}
@@ -94,6 +98,8 @@ class L1Graph(CertifiedClusterer):
     eigenvalues_ : ndarray of shape (n_clusters_,)
     n_scans_ : int
         Passes over the data, each a matrix product; none with ``approximate``.
+    affine_ : float
+        The constant coordinate that was appended; 0 if none was.
     fit_X_ : ndarray of shape (n, n_features)
         The fitted points, of unit length, which new ones are coded over.
     n_features_in_ : int
@@ -128,6 +134,7 @@ class L1Graph(CertifiedClusterer):
         approximate: bool = False,
         n_candidates: int = N_CANDIDATES,
         n_neighbors: int = 5,
+        affine: bool | float = False,
         bridge: Bridge = "auto",
         assign_labels: AssignLabels = "kmeans",
         n_init: int = 10,
@@ -145,6 +152,7 @@ class L1Graph(CertifiedClusterer):
         self.approximate = approximate
         self.n_candidates = n_candidates
         self.n_neighbors = n_neighbors
+        self.affine = affine
         self.bridge = bridge
         self.assign_labels = assign_labels
         self.n_init = n_init

@@ -44,6 +44,10 @@ class LaplacianL1Graph(CodeClusterer):
     laplacian : {"neighbors", "codes"}
         S is the graph of the nearest neighbours (BMVC), or before every sweep that of the codes
         so far (the iterative scheme of the AAAI version).
+    affine : bool or float
+        Append a constant coordinate to every point before scaling it to unit length: clusters may
+        then lie near affine subspaces, which miss the origin, and a point and its mirror image
+        differ. True takes the root mean square length of the points; False appends nothing.
     bridge : "auto", float or None
         Weak edges between nearest neighbours, see :func:`srsg.cluster_graph`.
     assign_labels : {"kmeans", "discretize", "cluster_qr"}
@@ -87,6 +91,8 @@ class LaplacianL1Graph(CodeClusterer):
         For ``n_clusters="auto"``: the relative gaps and the eigenvalues that it was found by.
     embedding_ : ndarray of shape (n, n_clusters_)
     eigenvalues_ : ndarray of shape (n_clusters_,)
+    affine_ : float
+        The constant coordinate that was appended; 0 if none was.
     fit_X_ : ndarray of shape (n, n_features)
         The fitted points, of unit length, which new ones are coded over.
     n_features_in_ : int
@@ -120,6 +126,7 @@ class LaplacianL1Graph(CodeClusterer):
         max_sweeps: int = 1,
         tol: float = 1e-5,
         laplacian: Laplacian = "neighbors",
+        affine: bool | float = False,
         bridge: Bridge = "auto",
         assign_labels: AssignLabels = "kmeans",
         n_init: int = 10,
@@ -136,6 +143,7 @@ class LaplacianL1Graph(CodeClusterer):
         self.max_sweeps = max_sweeps
         self.tol = tol
         self.laplacian = laplacian
+        self.affine = affine
         self.bridge = bridge
         self.assign_labels = assign_labels
         self.n_init = n_init

@@ -33,6 +33,10 @@ class OMPGraph(PostprocessedClusterer):
         of their largest entries; replaced by the graph of the so many most similar codes.
     n_neighbors : int
         Nearest neighbours found along the way, for bridges between components.
+    affine : bool or float
+        Append a constant coordinate to every point before scaling it to unit length: clusters may
+        then lie near affine subspaces, which miss the origin, and a point and its mirror image
+        differ. True takes the root mean square length of the points; False appends nothing.
     bridge : "auto", float or None
         Weak edges between nearest neighbours, see :func:`srsg.cluster_graph`.
     assign_labels : {"kmeans", "discretize", "cluster_qr"}
@@ -67,6 +71,8 @@ class OMPGraph(PostprocessedClusterer):
         For ``n_clusters="auto"``: the relative gaps and the eigenvalues that it was found by.
     embedding_ : ndarray of shape (n, n_clusters_)
     eigenvalues_ : ndarray of shape (n_clusters_,)
+    affine_ : float
+        The constant coordinate that was appended; 0 if none was.
     fit_X_ : ndarray of shape (n, n_features)
         The fitted points, of unit length, which new ones are coded over.
     n_features_in_ : int
@@ -97,6 +103,7 @@ class OMPGraph(PostprocessedClusterer):
         keep_largest: int | None = None,
         code_neighbors: int | None = None,
         n_neighbors: int = 5,
+        affine: bool | float = False,
         bridge: Bridge = "auto",
         assign_labels: AssignLabels = "kmeans",
         n_init: int = 10,
@@ -113,6 +120,7 @@ class OMPGraph(PostprocessedClusterer):
         self.keep_largest = keep_largest
         self.code_neighbors = code_neighbors
         self.n_neighbors = n_neighbors
+        self.affine = affine
         self.bridge = bridge
         self.assign_labels = assign_labels
         self.n_init = n_init

@@ -12,10 +12,10 @@ from sklearn.utils._param_validation import StrOptions
 
 from srsg.engines import Engine
 from srsg.engines.warnings import warn_user
+from srsg.estimators.agreement import AgreementClusterer
 from srsg.estimators.base import AT_LEAST_ONE, NOT_NEGATIVE, POSITIVE
 from srsg.estimators.certified import CertifiedClusterer
 from srsg.estimators.engines import ENGINE_CONSTRAINTS
-from srsg.graph.agreement import agreement
 from srsg.neighbors import nearest_neighbors
 from srsg.points import Points
 from srsg.registry import methods
@@ -26,9 +26,6 @@ from srsg.types import (
     Affinity,
     AssignLabels,
     Bridge,
-    Cut,
-    Graph,
-    IntArray,
     Matrix,
     Memory,
     NClusters,
@@ -36,7 +33,7 @@ from srsg.types import (
 )
 
 
-class SRSG(CertifiedClusterer):
+class SRSG(AgreementClusterer, CertifiedClusterer):
     """Support Regularized Sparse Graph (Sun and Yang, UAI 2023).
 
     Starting from the codes of the l1-graph, every point is coded anew so that it uses the
@@ -85,6 +82,10 @@ class SRSG(CertifiedClusterer):
         faiss: ``pip install 'srsg[approximate]'``. New points are coded over all fitted ones.
     n_candidates : int
         With ``approximate``: points that a code may use; neighbours are found among them.
+    affine : bool or float
+        Append a constant coordinate to every point before scaling it to unit length: clusters may
+        then lie near affine subspaces, which miss the origin, and a point and its mirror image
+        differ. True takes the root mean square length of the points; False appends nothing.
     bridge : "auto", float or None
         Weak edges between nearest neighbours, see :func:`srsg.cluster_graph`.
     assign_labels : {"kmeans", "discretize", "cluster_qr"}
@@ -146,6 +147,8 @@ class SRSG(CertifiedClusterer):
         For ``n_clusters="auto"``: the relative gaps and the eigenvalues that it was found by.
     embedding_ : ndarray of shape (n, n_clusters_)
     eigenvalues_ : ndarray of shape (n_clusters_,)
+    affine_ : float
+        The constant coordinate that was appended; 0 if none was.
     fit_X_ : ndarray of shape (n, n_features)
         The fitted points, of unit length, which new ones are coded over.
     n_features_in_ : int
@@ -194,6 +197,7 @@ class SRSG(CertifiedClusterer):
         init: Literal["l1"] | Matrix = "l1",
         approximate: bool = False,
         n_candidates: int = N_CANDIDATES,
+        affine: bool | float = False,
         bridge: Bridge = "auto",
         assign_labels: AssignLabels = "kmeans",
         n_init: int = 10,
@@ -217,6 +221,7 @@ class SRSG(CertifiedClusterer):
         self.init = init
         self.approximate = approximate
         self.n_candidates = n_candidates
+        self.affine = affine
         self.bridge = bridge
         self.assign_labels = assign_labels
         self.n_init = n_init
@@ -256,22 +261,9 @@ class SRSG(CertifiedClusterer):
         """
         return cls(n_clusters, **{**methods()["srsg"].paper_settings, **parameters})
 
-    def _spectral_graph(self, engine: Engine) -> tuple[Graph, IntArray | None]:
-        if self.affinity == "paper":
-            return super()._spectral_graph(engine)
-        return agreement(self._both_graphs(), engine=engine), self.neighbors_
-
-    def _counted_graph(self, graph: Graph) -> Graph:
-        # What is cut, by the step or for want of agreement, must not count as a cluster more.
-        return self._both_graphs() if self.affinity == "agreement" else graph
-
-    def _both_graphs(self) -> sparse.csr_array:
-        """The graph of the codes it started from, and its own."""
+    def _graph_of_codes(self) -> sparse.csr_array:
+        """The graph of the codes it started from, added to its own: it forgets nothing."""
         return sparse.csr_array(symmetrized(self.init_codes_) + self.affinity_matrix_)
-
-    @property
-    def _cut(self) -> Cut:
-        return "ratio" if self.affinity == "agreement" else super()._cut
 
     def _code(self, points: Points, engine: Engine) -> None:
         self._start(points, engine)

@@ -15,6 +15,7 @@ from srsg.points.unit import (
     check_zero_rows,
     float_type,
     is_memory_mapped,
+    root_mean_square_length,
     unit_points,
     unit_rows,
 )
@@ -31,6 +32,7 @@ __all__ = [
     "float_type",
     "is_memory_mapped",
     "name_rows",
+    "root_mean_square_length",
     "row_slices",
     "unit_points",
     "unit_rows",

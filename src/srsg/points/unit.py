@@ -82,8 +82,10 @@ class Points:
         return np.empty((n_vectors, self.n), np.float32)
 
 
-def unit_points(X: Matrix) -> Points:
+def unit_points(X: Matrix, *, constant: float = 0.0) -> Points:
     """Scale every row to unit l2 norm.
+
+    A ``constant`` other than zero is appended to every row first, as one more coordinate.
 
     Points that are memory-mapped stay out of memory: theirs go to a temporary file.
 
@@ -94,15 +96,43 @@ def unit_points(X: Matrix) -> Points:
     """
     dense = as_dense(X)
     dtype = float_type(dense)
+    shape = (len(dense), dense.shape[1] + (constant != 0))
     blocks = [dense[rows] for rows in row_slices(len(dense))]
-    check_zero_rows(np.flatnonzero(np.concatenate([~block.any(axis=1) for block in blocks])))
-    unit = (unit_rows(block) for block in blocks)
+    if not constant:
+        check_zero_rows(np.flatnonzero(np.concatenate([~block.any(axis=1) for block in blocks])))
+    unit = (unit_rows(with_constant(block, constant)) for block in blocks)
     if is_memory_mapped(dense):
-        return Points(_stored(unit, dense.shape, dtype))
-    x = np.empty(dense.shape, dtype)
+        return Points(_stored(unit, shape, dtype))
+    x = np.empty(shape, dtype)
     for rows, block in zip(row_slices(len(dense)), unit, strict=True):
         x[rows] = block
     return Points(x)
+
+
+def with_constant(rows: NDArray, constant: float) -> NDArray:
+    """The rows with one more coordinate, unless the constant is zero."""
+    if not constant:
+        return rows
+    column = np.full((len(rows), 1), constant)
+    return np.hstack([rows, column]).astype(float_type(rows), copy=False)
+
+
+def root_mean_square_length(X: Matrix) -> float:
+    """The root of the mean squared l2 norm of the rows; 1 if all of them are zero.
+
+    Examples
+    --------
+    >>> from srsg.points import root_mean_square_length
+    >>> root_mean_square_length([[3.0, 4.0], [0.0, 5.0]])
+    5.0
+    """
+    dense = as_dense(X)
+    largest = max(float(np.abs(dense[rows]).max()) for rows in row_slices(len(dense)))
+    if largest == 0:
+        return 1.0
+    # Scaling by the largest entry first keeps the squares of huge and tiny numbers finite.
+    blocks = (dense[rows].astype(np.float64) / largest for rows in row_slices(len(dense)))
+    return largest * float(np.sqrt(sum(float((block**2).sum()) for block in blocks) / len(dense)))
 
 
 def check_zero_rows(zero: NDArray[np.intp]) -> None:

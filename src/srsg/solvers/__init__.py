@@ -6,6 +6,7 @@ from srsg.solvers.fpgd_sp import fpgd_sp
 from srsg.solvers.l1 import L1Codes, l1_codes
 from srsg.solvers.laplacian import LaplacianCodes, laplacian_codes
 from srsg.solvers.omp import OMPCodes, omp_codes
+from srsg.solvers.ridge import RidgeCodes, ridge_codes
 from srsg.solvers.smce import SMCECodes, new_smce_codes, smce_codes
 from srsg.solvers.steps import auto_step, theorem_step
 from srsg.solvers.sweeps import SRSGCodes, new_srsg_codes, srsg_codes
@@ -15,6 +16,7 @@ __all__ = [
     "L1Codes",
     "LaplacianCodes",
     "OMPCodes",
+    "RidgeCodes",
     "SMCECodes",
     "SRSGCodes",
     "approximate_l1_codes",
@@ -25,6 +27,7 @@ __all__ = [
     "new_smce_codes",
     "new_srsg_codes",
     "omp_codes",
+    "ridge_codes",
     "smallest_empty_lam",
     "smce_codes",
     "srsg_codes",

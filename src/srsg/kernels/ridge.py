@@ -1,0 +1,44 @@
+"""The largest entries of dense codes, which are never formed."""
+
+import numpy as np
+
+from srsg.kernels.compiled import ZERO, kernel
+from srsg.kernels.correlations import insert_sorted
+from srsg.kernels.linalg import dot
+
+
+@kernel()
+def keep_largest(points, own, vectors, correlations, error, index, value, size):
+    """The entries ``x_j' v_p`` of largest magnitude, as many as a row of ``index`` holds.
+
+    ``correlations`` are these products in float32, known up to ``error`` times the length of the
+    vector. They only choose candidates: float64 decides which entries are largest, so that the
+    choice does not depend on how the product was computed. Entries are sorted by index.
+    """
+    n_points = points.shape[0]
+    most = index.shape[1]
+    keys = np.empty(most)
+    ids = np.empty(most, np.int64)
+    for p in range(vectors.shape[0]):
+        row = correlations[p]
+        # First pass: the magnitude that the last of the largest entries has, in float32.
+        count = ZERO
+        weakest = np.float32(-1.0)
+        for t in range(n_points):
+            if abs(row[t]) > weakest and t != own[p]:
+                count = insert_sorted(keys, ids, count, -np.float64(abs(row[t])), t)
+                if count == most:
+                    weakest = np.float32(-keys[count - 1])
+        # Second pass: whatever the error could have ranked wrongly is computed again.
+        cut = -1.0
+        if count == most:
+            cut = -keys[count - 1] - 2 * error * np.sqrt(dot(vectors[p], vectors[p]))
+        count = ZERO
+        for t in range(n_points):
+            if abs(row[t]) >= cut and t != own[p]:
+                exact = abs(dot(points[t], vectors[p]))
+                count = insert_sorted(keys, ids, count, -exact, t)
+        size[p] = count
+        index[p, :count] = np.sort(ids[:count])
+        for k in range(count):
+            value[p, k] = dot(points[index[p, k]], vectors[p])

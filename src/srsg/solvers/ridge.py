@@ -1,0 +1,161 @@
+"""Ridge codes: least squares regression of every point on the others, in closed form.
+
+With ``P = (X X^T + ridge I)^-1`` the code of point i is ``z_j = -P_ij / P_ii``, and zero at i.
+The matrix P is never formed: ``P_ij = -x_j' M x_i / ridge`` for j other than i, where
+``M = (X^T X + ridge I)^-1`` has the size of the features. So the code of point i is the product of
+all points with one vector, ``v_i = M x_i / (1 - x_i' M x_i)``, and all codes cost one matrix
+product, of which only the largest entries of every row are kept.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import linalg, sparse
+
+from srsg.engines import Engine, ThreadEngine, serial_linear_algebra
+from srsg.kernels.codes import Codes
+from srsg.kernels.ridge import keep_largest
+from srsg.points import Points, Queries, blocks_of_rows
+from srsg.solvers.codes import csr_from_rows
+from srsg.types import FloatArray, IntArray
+
+
+@dataclass(frozen=True)
+class RidgeCodes:
+    """The largest entries of the ridge codes, and their certificate.
+
+    Attributes
+    ----------
+    codes : csr_array of shape (n, n) or (n_queries, n)
+        Row i is the code of point i, zero at i, or that of query i.
+    residual : ndarray of shape (n,) or (n_queries,)
+        How far the full code, before its small entries are dropped, is from the solution: no
+        normal equation ``x_j' (x_i - X^T z) = ridge z_j`` is violated by more.
+    """
+
+    codes: sparse.csr_array
+    residual: FloatArray
+
+
+def ridge_codes(
+    points: Points,
+    ridge: float,
+    *,
+    n_nonzero: int = 10,
+    queries: Points | None = None,
+    engine: Engine | None = None,
+) -> RidgeCodes:
+    """Code every point over the others: ``min ||x_i - X^T z||^2 + ridge ||z||^2``, ``z_i = 0``.
+
+    New points, the queries, are coded over all points instead.
+
+    Parameters
+    ----------
+    points : Points
+        Unit-norm points.
+    ridge : float
+        Weight of the squared l2 norm.
+    n_nonzero : int
+        Entries of largest magnitude that are kept per code.
+    queries : Points, optional
+        What is coded over the points; by default the points themselves, each over all others.
+    engine : Engine, optional
+        Where blocks run; threads on all cores by default.
+
+    Returns
+    -------
+    RidgeCodes
+
+    References
+    ----------
+    C.-Y. Lu et al. Robust and efficient subspace segmentation via least squares regression.
+    European Conference on Computer Vision (ECCV), 2012.
+
+    Examples
+    --------
+    >>> from srsg.points import unit_points
+    >>> from srsg.solvers import ridge_codes
+    >>> points = unit_points([[1.0, 0.0], [1.0, 0.1], [0.0, 1.0]])
+    >>> result = ridge_codes(points, 0.1, n_nonzero=1)
+    >>> result.codes.indices.tolist()
+    [1, 0, 1]
+    >>> bool(result.residual.max() < 1e-9)
+    True
+    """
+    engine = engine or ThreadEngine()
+    coded = Queries.of(points, queries)
+    data = _Regression(coded, float(ridge), *_vectors(points, coded, ridge))
+    blocks = blocks_of_rows(len(coded), engine.block_size)
+    width = min(n_nonzero, points.n - 1 if queries is None else points.n)
+    found = engine.map(_LargestEntries(width), data, blocks, label="ridge codes")
+    codes, residuals = zip(*found, strict=True)
+    return RidgeCodes(sparse.csr_array(sparse.vstack(codes)), np.concatenate(residuals))
+
+
+@dataclass(frozen=True)
+class _Regression:
+    """All that blocks need: row i of ``vectors`` is ``M x_i``."""
+
+    coded: Queries
+    ridge: float
+    vectors: FloatArray
+    gram: FloatArray | None
+    """``X^T X``, if there are fewer features than points."""
+
+    def times_gram(self, vectors: FloatArray) -> FloatArray:
+        """``X^T X v`` of some vectors."""
+        if self.gram is not None:
+            return vectors @ self.gram
+        x = self.coded.points.x
+        return (vectors @ x.T) @ x
+
+
+def _vectors(points: Points, coded: Queries, ridge: float) -> tuple[FloatArray, FloatArray | None]:
+    """``M x`` of all that is coded, through the smaller of the two inverses, and ``X^T X``."""
+    x = points.x.astype(np.float64, copy=False)
+    targets = x if coded.new is None else coded.new.astype(np.float64, copy=False)
+    # One thread of BLAS: with more of them the bits of a product may depend on their number.
+    with serial_linear_algebra():
+        if points.n_features <= points.n:
+            gram = x.T @ x
+            factor = linalg.cho_factor(gram + ridge * np.eye(len(gram)), overwrite_a=True)
+            return np.ascontiguousarray(linalg.cho_solve(factor, targets.T).T), gram
+        kernel = x @ x.T
+        kernel[np.diag_indices_from(kernel)] += ridge
+        factor = linalg.cho_factor(kernel, overwrite_a=True)
+        if coded.new is None:
+            return linalg.cho_solve(factor, x), None  # M X^T = X^T (X X^T + ridge I)^-1
+        inner = linalg.cho_solve(factor, x @ targets.T)
+        return (targets - inner.T @ x) / ridge, None
+
+
+@dataclass(frozen=True)
+class _LargestEntries:
+    """Codes some rows, and keeps this many entries of each."""
+
+    count: int
+
+    def __call__(self, data: _Regression, rows: IntArray) -> tuple[sparse.csr_array, FloatArray]:
+        points, block = data.coded.points, data.coded[rows]
+        targets, vectors = block.x.astype(np.float64), data.vectors[rows]
+        # A point that is coded over the others leaves itself out; a new point has no such entry.
+        own_share = np.einsum("ij,ij->i", targets, vectors) * (block.own >= 0)
+        vectors = vectors / (1 - own_share)[:, None]
+        index = np.zeros((len(rows), self.count), np.int64)
+        codes = Codes(index, np.zeros(index.shape), np.zeros(len(rows), np.int64))
+        keep_largest(
+            points.x,
+            block.own,
+            vectors,
+            points.correlations(vectors),
+            points.correlation_error,
+            *codes,
+        )
+        # The full code z = X v, without its own entry, has x - X^T z - ridge v = 0 if it is right.
+        # Points have unit length, so no product with one of them exceeds the length of this.
+        own_entry = np.einsum("ij,ij->i", targets, vectors) * (block.own >= 0)
+        full = targets * (1 + own_entry)[:, None]
+        wrong = full - data.times_gram(vectors) - data.ridge * vectors
+        return csr_from_rows(codes, points.n), np.linalg.norm(wrong, axis=1)
