@@ -18,6 +18,7 @@ from srsg.metrics import clustering_accuracy
 from srsg.solvers.codes import symmetrized
 from support import plain
 from support.estimators import CODE_ESTIMATORS
+from support.subspaces import near_planes
 
 ZERO_ROWS = "the check's data have rows of zeros, which have no direction: a ValueError here"
 PLANE = (
@@ -140,8 +141,7 @@ def test_same_bits_on_coil20(paper_data, block_size, estimator):
 
 def test_same_bits_with_near_ties():
     """Points that differ by rounding only: the choice among them must not depend on blocks."""
-    rng = np.random.default_rng(0)
-    X, _ = plain.union_of_subspaces(rng, n_points=200, n_features=30)
+    X, _ = near_planes(0, n_points=200, n_features=30)
     X = np.vstack([X, 3 * X, X / 7])
     reference = L1Graph(3, random_state=0).fit(X)
     assert same_bits(L1Graph(3, n_jobs=1, random_state=0).fit(X), reference)

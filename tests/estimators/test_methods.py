@@ -26,7 +26,7 @@ from srsg.metrics import clustering_accuracy, normalized_mutual_info
 from srsg.points import Queries, unit_points
 from srsg.solvers import l1_codes, laplacian_codes, omp_codes, smallest_empty_lam
 from srsg.solvers.codes import symmetrized
-from support import plain
+from support.subspaces import near_planes
 
 
 @pytest.fixture(scope="module")
@@ -86,8 +86,7 @@ def test_omp_equals_scikit_learn(points, n_nonzero):
 
 
 def test_omp_stops_at_the_tolerance_and_at_dependent_points():
-    rng = np.random.default_rng(0)
-    X, _ = plain.union_of_subspaces(rng, n_points=30, n_features=6, noise=0.0)
+    X, _ = near_planes(0, n_points=30, n_features=6, noise=0.0)
     X = np.vstack([X, X[:3]])
     codes = omp_codes(unit_points(X), 5).codes
     # Planes: two other points of the plane, or one copy, leave nothing.
@@ -118,7 +117,7 @@ def proximal_gradient(X, i, pull, ridge, lam, n_steps=3000):
 
 
 def test_laplacian_solves_each_point_exactly_in_turn():
-    X, _ = plain.union_of_subspaces(np.random.default_rng(0), n_points=20)
+    X, _ = near_planes(0, n_points=20)
     points = unit_points(X)
     l1 = l1_codes(points, 0.1, n_neighbors=3)
     ours = laplacian_codes(
@@ -142,7 +141,7 @@ def test_laplacian_solves_each_point_exactly_in_turn():
 @settings(max_examples=8)
 @given(seed=st.integers(0, 10**6), gamma=st.sampled_from([0.01, 0.2, 2.0]))
 def test_laplacian_objective_never_rises(seed, gamma):
-    X, _ = plain.union_of_subspaces(np.random.default_rng(seed), n_points=40)
+    X, _ = near_planes(seed, n_points=40)
     model = LaplacianL1Graph(gamma=gamma, n_neighbors=4).fit_graph(X)
     assert (np.diff(model.objective_history_) <= 1e-10).all()
     assert model.kkt_violation_.max() <= 1e-9

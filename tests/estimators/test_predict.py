@@ -34,6 +34,7 @@ from srsg.points import unit_points
 from srsg.solvers import l1_codes, new_smce_codes, new_srsg_codes, srsg_codes
 from support import plain
 from support.estimators import ALL_ESTIMATORS
+from support.subspaces import near_planes
 
 
 def accuracy_of_new(y, labels, y_new, predicted):
@@ -132,7 +133,7 @@ def lasso_code(A, x, lam):
 
 @given(seed=st.integers(0, 10**6), lam=st.sampled_from([0.01, 0.1, 0.5, 1.5]))
 def test_l1_codes_of_new_points_are_optimal(seed, lam):
-    X, _ = plain.union_of_subspaces(np.random.default_rng(seed), n_points=48, n_features=12)
+    X, _ = near_planes(seed, n_points=48, n_features=12)
     old, new = X[::2], X[1::2]
     result = l1_codes(unit_points(old), lam, queries=unit_points(new), n_neighbors=3)
     codes = result.codes.toarray()
@@ -171,7 +172,7 @@ def test_predicted_codes_equal_those_of_scikit_learn(digits):
 
 @pytest.mark.parametrize("step", [0.001, 0.02, 0.4])
 def test_srsg_codes_of_new_points_are_algorithm_1_at_full_length(step):
-    X, _ = plain.union_of_subspaces(np.random.default_rng(3), n_points=80, n_features=10)
+    X, _ = near_planes(3, n_points=80, n_features=10)
     old, new = X[:60], X[60:]
     points, queries = unit_points(old), unit_points(new)
     l1 = l1_codes(points, 0.1, n_neighbors=5)

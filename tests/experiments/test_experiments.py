@@ -28,18 +28,14 @@ from srsg.experiments.run import Evaluation, RowResults, chosen_rows
 from srsg.experiments.settings import SETTINGS, candidates
 from srsg.experiments.summary import summary_lines, summary_markdown
 from srsg.points import unit_points
-from support import plain
+from support.subspaces import near_planes
 
 SHARED = Path(__file__).parents[3] / "shared"
 
 
-def made_up(n_classes, each, seed=0):
-    """Noisy points of random planes, in order of their classes."""
-    rng = np.random.default_rng(seed)
-    bases = rng.standard_normal((n_classes, 2, 20))
-    X = np.concatenate([rng.standard_normal((each, 2)) @ basis for basis in bases])
-    X += 0.02 * rng.standard_normal(X.shape)
-    return X, np.repeat(np.arange(n_classes), each)
+def made_up(n_classes, each):
+    """Points near random planes, in order of their classes."""
+    return near_planes(0, n_classes * each, 20, n_classes, noise=0.004)
 
 
 @pytest.fixture(scope="module")
@@ -295,7 +291,7 @@ def test_summary_counts():
 
 
 def test_bound_of_the_theorem_holds_for_the_figure():
-    X, _ = plain.union_of_subspaces(np.random.default_rng(0), n_points=60, n_features=10)
+    X, _ = near_planes(0, n_points=60, n_features=10)
     points = unit_points(X)
     step = srsg.solvers.theorem_step(points, 0.1, 5)
     for problem in problems(points, gamma=0.1, n_neighbors=5, lam=0.1)[::6]:

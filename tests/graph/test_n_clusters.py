@@ -9,16 +9,20 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from srsg import SMCE, SRSG, ElasticNetGraph, L1Graph, cluster_graph
-from srsg.datasets import make_trefoil_knots
+from srsg.datasets import make_trefoil_knots, make_union_of_subspaces
 from srsg.graph.n_clusters import estimate_n_clusters
 from srsg.metrics import clustering_accuracy
 
 
-def independent_subspaces(rng, n_subspaces, dimension, n_points):
-    """Points on independent subspaces, free of noise."""
-    basis = rng.standard_normal((n_subspaces, dimension, n_subspaces * dimension + 3))
-    points = rng.standard_normal((n_subspaces, n_points, dimension)) @ basis
-    return points.reshape(n_subspaces * n_points, -1), np.repeat(range(n_subspaces), n_points)
+def independent_subspaces(seed, n_subspaces, dimension, n_points):
+    """Points on subspaces whose dimensions add up, free of noise."""
+    return make_union_of_subspaces(
+        n_subspaces * n_points,
+        n_subspaces=n_subspaces,
+        dimension=dimension,
+        n_features=n_subspaces * dimension + 3,
+        random_state=seed,
+    )
 
 
 @given(
@@ -29,8 +33,7 @@ def independent_subspaces(rng, n_subspaces, dimension, n_points):
     lam=st.sampled_from([0.0001, 0.001, 0.01]),
 )
 def test_exact_on_independent_subspaces(seed, n_subspaces, dimension, share, lam):
-    rng = np.random.default_rng(seed)
-    X, y = independent_subspaces(rng, n_subspaces, dimension, share * dimension)
+    X, y = independent_subspaces(seed, n_subspaces, dimension, share * dimension)
     for estimator in (L1Graph, SRSG):
         model = estimator("auto", lam=lam, random_state=0).fit(X)
         assert model.n_clusters_ == n_subspaces
@@ -39,7 +42,7 @@ def test_exact_on_independent_subspaces(seed, n_subspaces, dimension, share, lam
 
 @pytest.mark.parametrize("estimator", [L1Graph, ElasticNetGraph, SRSG])
 def test_evidence(estimator):
-    X, _ = independent_subspaces(np.random.default_rng(1), 3, 4, 30)
+    X, _ = independent_subspaces(1, 3, 4, 30)
     model = estimator("auto", lam=0.05, random_state=0).fit(X)
     assert model.n_clusters_ == 3
     assert len(model.spectrum_) == len(model.eigengaps_) + 1

@@ -11,11 +11,12 @@ from srsg.neighbors import nearest_neighbors, neighbor_graph
 from srsg.points import unit_points
 from srsg.solvers import l1_codes
 from support import plain
+from support.subspaces import near_planes
 
 
 @given(seed=st.integers(0, 10**6), n_neighbors=st.integers(1, 9), dtype=st.sampled_from("fd"))
 def test_equal_to_brute_force(seed, n_neighbors, dtype):
-    X, _ = plain.union_of_subspaces(np.random.default_rng(seed), n_points=30)
+    X, _ = near_planes(seed, n_points=30)
     points = unit_points(X.astype(dtype))
     expected = plain.nearest_neighbors(points.x.astype(np.float64), n_neighbors)
     np.testing.assert_array_equal(nearest_neighbors(points, n_neighbors), expected)

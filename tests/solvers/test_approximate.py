@@ -18,7 +18,8 @@ from srsg.points import unit_points
 from srsg.report import write_report
 from srsg.solvers import approximate_l1_codes, l1_codes
 from support.cli_runs import good, the_error
-from support.plain import kkt_violation, nearest_neighbors, union_of_subspaces
+from support.plain import kkt_violation, nearest_neighbors
+from support.subspaces import near_planes
 
 pytest.importorskip("faiss", reason="needs faiss: pip install 'srsg[approximate]'")
 
@@ -28,7 +29,7 @@ DIGITS = unit_points(load_digits().data)
 
 def signed_points(n_points=600):
     """Points of either sign, near subspaces."""
-    X, _ = union_of_subspaces(np.random.default_rng(0), n_points, 30, 10, noise=0.1)
+    X, _ = near_planes(0, n_points, 30, 10, noise=0.013)
     return unit_points(X)
 
 

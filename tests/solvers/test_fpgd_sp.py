@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from srsg.points import unit_points
 from srsg.solvers import fpgd_sp, l1_codes, theorem_step
 from support import plain
+from support.subspaces import near_planes
 
 
 def random_problem(seed, n=30, d=15):
@@ -92,7 +93,7 @@ def test_theorem(seed, gamma):
 
 def test_theorem_step_keeps_the_gradient_within_its_bound():
     """The step takes residuals to be at most one; along real runs they are."""
-    X, _ = plain.union_of_subspaces(np.random.default_rng(0), n_points=60, n_features=10)
+    X, _ = near_planes(0, n_points=60, n_features=10)
     points = unit_points(X)
     codes = l1_codes(points, 0.1, n_neighbors=5)
     step = theorem_step(points, 0.1, 5)

@@ -11,7 +11,8 @@ from sklearn.linear_model import Lasso
 from srsg import L1Graph
 from srsg.points import unit_points
 from srsg.solvers import l1_codes
-from support.plain import kkt_violation, l1_objective, union_of_subspaces
+from support.plain import kkt_violation, l1_objective
+from support.subspaces import near_planes
 
 
 def lasso_code(X, i, lam):
@@ -25,7 +26,7 @@ def lasso_code(X, i, lam):
 
 @given(seed=st.integers(0, 10**6), lam=st.sampled_from([0.01, 0.1, 0.5, 1.5, 2.5]))
 def test_codes_are_optimal(seed, lam):
-    X, _ = union_of_subspaces(np.random.default_rng(seed), n_points=40, n_features=12)
+    X, _ = near_planes(seed, n_points=40, n_features=12)
     result = l1_codes(unit_points(X), lam)
     codes = result.codes.toarray()
     assert not codes.diagonal().any()
@@ -36,7 +37,7 @@ def test_codes_are_optimal(seed, lam):
 
 
 def test_large_lam_gives_empty_codes():
-    X, _ = union_of_subspaces(np.random.default_rng(0))
+    X, _ = near_planes(0)
     result = l1_codes(unit_points(X), 2.0)
     assert result.codes.nnz == 0
     assert result.dual_gap.max() <= 1e-15
@@ -45,7 +46,7 @@ def test_large_lam_gives_empty_codes():
 @pytest.mark.parametrize("ridge", [0.05, 1.0])
 def test_the_gap_with_a_ridge_is_that_of_the_longer_vectors(ridge):
     """An elastic net is an l1 problem of the points with sqrt(ridge) times the unit vectors."""
-    X, _ = union_of_subspaces(np.random.default_rng(1), n_points=200, n_features=30)
+    X, _ = near_planes(1, n_points=200, n_features=30)
     rough = l1_codes(unit_points(X), 0.1, ridge=ridge, tol=0.3)
     assert rough.dual_gap.max() > 1e-4
     A = np.vstack([X.T, np.sqrt(ridge) * np.eye(len(X))])
@@ -62,7 +63,7 @@ def test_the_gap_with_a_ridge_is_that_of_the_longer_vectors(ridge):
 
 def test_the_gap_bounds_the_distance_from_the_optimum():
     """A loose tolerance stops early; the certificates must own up to it."""
-    X, _ = union_of_subspaces(np.random.default_rng(1), n_points=200, n_features=30)
+    X, _ = near_planes(1, n_points=200, n_features=30)
     points = unit_points(X)
     exact = l1_codes(points, 0.1)
     rough = l1_codes(points, 0.1, tol=0.3)
@@ -86,7 +87,7 @@ def test_equal_to_scikit_learn_on_digits():
 @pytest.mark.parametrize("n_points", [2, 3, 257, 600])
 def test_permuting_the_points_permutes_the_codes(n_points):
     rng = np.random.default_rng(n_points)
-    X, _ = union_of_subspaces(rng, n_points=n_points, n_features=20)
+    X, _ = near_planes(n_points, n_points=n_points, n_features=20)
     order = rng.permutation(n_points)
     codes = l1_codes(unit_points(X), 0.1).codes.toarray()
     permuted = l1_codes(unit_points(X[order]), 0.1).codes.toarray()
@@ -95,7 +96,7 @@ def test_permuting_the_points_permutes_the_codes(n_points):
 
 def test_scale_does_not_matter_and_a_sign_flips_with_its_point():
     rng = np.random.default_rng(5)
-    X, _ = union_of_subspaces(rng, n_points=50)
+    X, _ = near_planes(5, n_points=50)
     scale = rng.choice([1e-200, 1e-3, 1.0, 1e200], size=(50, 1))
     sign = rng.choice([-1.0, 1.0], size=(50, 1))
     codes = l1_codes(unit_points(X), 0.1).codes.toarray()
@@ -104,8 +105,7 @@ def test_scale_does_not_matter_and_a_sign_flips_with_its_point():
 
 
 def test_duplicated_points_and_dependent_supports_are_certified():
-    rng = np.random.default_rng(2)
-    X, _ = union_of_subspaces(rng, n_points=30, n_features=4)
+    X, _ = near_planes(2, n_points=30, n_features=4)
     X = np.vstack([X, X[:10], X[:10], -X[:5], np.eye(4)])
     result = l1_codes(unit_points(X), 0.05, n_neighbors=3)
     X = unit_points(X).x
@@ -126,7 +126,7 @@ def test_nearly_parallel_points_are_certified(lam):
 
 
 def test_float32_points_stay_float32_and_their_codes_are_exact():
-    X, _ = union_of_subspaces(np.random.default_rng(3), n_points=300, n_features=50)
+    X, _ = near_planes(3, n_points=300, n_features=50)
     points = unit_points(X.astype(np.float32))
     assert points.x.dtype == np.float32
     assert points.x32 is points.x

@@ -14,6 +14,7 @@ from srsg.points import unit_points
 from srsg.solvers import auto_step, l1_codes, srsg_codes, sweeps, theorem_step
 from srsg.solvers.codes import rows_from_csr
 from support import plain
+from support.subspaces import near_planes
 
 
 def assert_same_as_full_length(X, n_neighbors=5, **settings):
@@ -39,7 +40,7 @@ def assert_same_as_full_length(X, n_neighbors=5, **settings):
 )
 def test_equal_to_full_length(seed, gamma, step, tol, n_neighbors, dtype):
     """An even number of neighbours has ties in the vote, c = 0, which cost nothing."""
-    X, _ = plain.union_of_subspaces(np.random.default_rng(seed))
+    X, _ = near_planes(seed)
     settings = {"gamma": gamma, "step": step, "max_sweeps": 4, "max_iter": 30, "tol": tol}
     assert_same_as_full_length(X.astype(dtype), n_neighbors, **settings)
 
@@ -68,13 +69,13 @@ def test_points_solved_at_once_change_no_bit(monkeypatch, n_threads):
 
 def test_the_check_lets_coordinates_in():
     """Otherwise the equalities above would say nothing of it."""
-    X, _ = plain.union_of_subspaces(np.random.default_rng(3))
+    X, _ = near_planes(3)
     ours = assert_same_as_full_length(X, gamma=0.001, step=0.3, max_sweeps=2, max_iter=30, tol=1e-5)
     assert ours.n_let_in > 0
 
 
 def test_steps_beyond_the_stable_bound_are_cut():
-    X, _ = plain.union_of_subspaces(np.random.default_rng(4))
+    X, _ = near_planes(4)
     ours = assert_same_as_full_length(X, gamma=0.1, step=10.0, max_sweeps=2, max_iter=30, tol=1e-5)
     assert ours.n_steps_cut > 0
     assert np.isfinite(ours.codes.data).all()
@@ -82,8 +83,7 @@ def test_steps_beyond_the_stable_bound_are_cut():
 
 def test_codes_may_outgrow_their_room():
     """Twenty points favour the same forty, which the first had no use for."""
-    rng = np.random.default_rng(0)
-    X, _ = plain.union_of_subspaces(rng, n_points=60, n_features=50, n_subspaces=1)
+    X, _ = near_planes(0, n_points=60, n_features=50, n_subspaces=1)
     init = np.zeros((60, 60))
     init[1:20, 20:] = 0.02
     points = unit_points(X)
@@ -98,7 +98,7 @@ def test_codes_may_outgrow_their_room():
 
 def test_points_without_codes_are_no_obstacle():
     """lam = 2 makes all codes zero: nothing to vote for, nothing to cut."""
-    X, _ = plain.union_of_subspaces(np.random.default_rng(0))
+    X, _ = near_planes(0)
     model = SRSG(2, lam=2.0, random_state=0).fit(X)
     assert model.codes_.nnz == 0
     assert model.n_sweeps_ == 1
@@ -106,7 +106,7 @@ def test_points_without_codes_are_no_obstacle():
 
 
 def test_init_codes_are_used():
-    X, _ = plain.union_of_subspaces(np.random.default_rng(0))
+    X, _ = near_planes(0)
     l1 = SRSG(3, random_state=0).fit(X)
     again = SRSG(3, init=l1.init_codes_, random_state=0).fit(X)
     assert (again.codes_ != l1.codes_).nnz == 0
@@ -116,7 +116,7 @@ def test_init_codes_are_used():
 
 
 def test_certificates_of_the_start_are_kept():
-    X, _ = plain.union_of_subspaces(np.random.default_rng(0), n_points=60)
+    X, _ = near_planes(0, n_points=60)
     l1 = l1_codes(unit_points(X), 0.1, n_neighbors=5)
     model = SRSG().fit_graph(X)
     np.testing.assert_array_equal(model.kkt_violation_, l1.kkt_violation)
@@ -125,7 +125,7 @@ def test_certificates_of_the_start_are_kept():
 
 
 def test_the_theorem_step_cuts_hardly_anything():
-    X, _ = plain.union_of_subspaces(np.random.default_rng(0), n_points=60)
+    X, _ = near_planes(0, n_points=60)
     points = unit_points(X)
     l1 = l1_codes(points, 0.1, n_neighbors=5)
     model = SRSG(step="theorem").fit_graph(X)
@@ -141,6 +141,6 @@ def test_the_theorem_step_cuts_hardly_anything():
 def test_unfinished_sweeps_are_reported():
     from sklearn.exceptions import ConvergenceWarning
 
-    X, _ = plain.union_of_subspaces(np.random.default_rng(0), n_points=60)
+    X, _ = near_planes(0, n_points=60)
     with pytest.warns(ConvergenceWarning, match="max_sweeps=1"):
         SRSG(3, max_sweeps=1, tol=0.0, step=0.05).fit(X)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 from typer.testing import CliRunner
 
 from srsg.cli import app
+from support.subspaces import near_planes
 
 
 def command():
@@ -41,17 +42,19 @@ def the_error(*arguments, code=1):
 
 
 def start(*arguments, **options):
-    """A command in a process of its own."""
-    return subprocess.Popen([*command(), *map(str, arguments)], **options)
+    """A command in a process of its own, which Ctrl-C stops wherever the tests were started."""
+    # A shell lets its background jobs ignore Ctrl-C, and so would all that they start. A handler
+    # of ours becomes the default in the new process.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        return subprocess.Popen([*command(), *map(str, arguments)], **options)
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
-def planes(n_classes=3, each=20, seed=0):
-    """Noisy points of random planes, and their classes."""
-    rng = np.random.default_rng(seed)
-    bases = rng.standard_normal((n_classes, 2, 12))
-    X = np.concatenate([rng.standard_normal((each, 2)) @ basis for basis in bases])
-    X += 0.01 * rng.standard_normal(X.shape)
-    return X, np.repeat(np.arange(n_classes), each)
+def planes(n_classes=3, each=20):
+    """Points near random planes, and their classes."""
+    return near_planes(0, n_classes * each, 12, n_classes, noise=0.002)
 
 
 def table_of_planes(path, **sizes):

@@ -5,16 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 
-def union_of_subspaces(rng, n_points=24, n_features=8, n_subspaces=3, noise=0.05):
-    """Unit-norm points near random subspaces of dimension two, one subspace after another."""
-    owner = np.sort(np.arange(n_points) % n_subspaces)
-    bases = rng.standard_normal((n_subspaces, 2, n_features))
-    coefficients = rng.standard_normal((n_points, 1, 2))
-    X = (coefficients @ bases[owner])[:, 0]
-    X += noise * rng.standard_normal(X.shape)
-    return X / np.linalg.norm(X, axis=1, keepdims=True), owner
-
-
 def l1_objective(x, A, z, lam):
     """Eq. (1) for one point."""
     return np.sum((x - A @ z) ** 2) + lam * np.abs(z).sum()

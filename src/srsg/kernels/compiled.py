@@ -1,9 +1,15 @@
-"""How the kernels are compiled: one place for the options."""
+"""How the kernels are compiled, and where the compiled code is kept: one place for the options."""
 
+import shutil
+import tempfile
+from contextlib import suppress
 from functools import partial
+from hashlib import sha256
+from pathlib import Path
 
 import numpy as np
-from numba import njit
+from numba import config, njit
+from numba.misc.appdirs import AppDirs
 
 # Lets the compiler vectorise a sum. The order of the additions is fixed at compile time, so a
 # result depends on nothing but its operands.
@@ -13,8 +19,74 @@ ZERO = np.int64(0)
 """Where a counter starts that is passed on: numba takes a plain 0 for a literal, and compiles
 whatever gets it a second time."""
 
-kernel = partial(njit, cache=True, nogil=True, error_model="numpy")
-"""A function that Python calls."""
+KEPT = 4
+"""Versions of the kernels whose compiled code is kept: to go back to another branch costs nothing,
+and the folder does not grow for ever."""
 
-helper = partial(kernel, cache=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+
+def sources_digest(folder):
+    """A digest of all Python files in a folder, None if it has none (as within a zip archive)."""
+    digest = sha256()
+    paths = sorted(Path(folder).glob("*.py"))
+    for path in paths:
+        source = path.read_bytes()
+        # Names and lengths too: code that moves to another file is other code.
+        digest.update(f"{path.name} {len(source)}\n".encode() + source)
+    return digest.hexdigest()[:16] if paths else None
+
+
+def cache_folder(sources):
+    """The folder for the compiled code of these sources; None leaves the choice to numba.
+
+    numba knows whether the file of a kernel has changed, but not the files of the helpers that
+    are compiled into it. So each version of all sources has a folder of its own. It lies in the
+    user's ``NUMBA_CACHE_DIR``, beside the sources or, if that is read-only, among the user's
+    caches.
+    """
+    digest = sources_digest(sources)
+    if digest is None:
+        return None
+    beside, own = sources / "__pycache__", AppDirs("srsg", appauthor=False).user_cache_dir
+    for place in [config.CACHE_DIR] if config.CACHE_DIR else [beside, own]:
+        folder = Path(place) / f"srsg-kernels-{digest}"
+        with suppress(OSError):
+            folder.mkdir(parents=True, exist_ok=True)
+            tempfile.TemporaryFile(dir=folder).close()  # the only sure sign that it is writable
+            folder.touch()  # used now, so the last to be removed
+            return folder
+    return None
+
+
+def remove_old(folder):
+    """Remove compiled code of other versions of the kernels, except for the last ones used."""
+    with suppress(OSError):  # another process may be removing the same
+        others = [path for path in folder.parent.glob("srsg-kernels-*") if path != folder]
+        others.sort(key=lambda path: path.stat().st_mtime, reverse=True)
+        for path in others[KEPT - 1 :]:
+            shutil.rmtree(path, ignore_errors=True)
+
+
+_FOLDER = cache_folder(Path(__file__).parent)
+if _FOLDER:
+    remove_old(_FOLDER)
+
+_OPTIONS = {"nogil": True, "error_model": "numpy"}
+
+
+def kernel(**options):
+    """A function that Python calls."""
+
+    def compiled(function):
+        # numba reads this setting only here, where the function is made; then the user's returns.
+        users = config.CACHE_DIR
+        config.CACHE_DIR = str(_FOLDER or users)
+        try:
+            return njit(**{"cache": True, **_OPTIONS, **options})(function)
+        finally:
+            config.CACHE_DIR = users
+
+    return compiled
+
+
+helper = partial(njit, **_OPTIONS, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 """A function that only kernels call: part of their code, so it needs no entry of its own."""
