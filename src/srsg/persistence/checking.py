@@ -28,7 +28,12 @@ class InvalidModelError(ValueError):
 
 
 def check_model(model: GraphClusterer) -> None:
-    """Raise :class:`InvalidModelError` unless all parameters and attributes are as a fit leaves them."""
+    """Refuse a model whose parameters or attributes are not what a fit leaves.
+
+    Raises
+    ------
+    InvalidModelError
+    """
     parameters = signature(type(model)).parameters
     attributes = {name: value for name, value in vars(model).items() if name not in parameters}
     # An attribute that nobody knows could take the place of a method.
