@@ -1,0 +1,190 @@
+"""Model files made to do harm: where a model runs is the reader's choice, all else is checked."""
+
+from __future__ import annotations
+
+import io
+import json
+import socket
+import zipfile
+
+import numpy as np
+import pytest
+import skops.io
+from joblib import Memory
+from scipy import sparse
+from sklearn.datasets import load_digits
+
+from srsg import SMCE, SRSG, L1Graph
+from srsg.persistence import FORMAT, load_model, save_model
+
+X = load_digits().data[:90]
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return SRSG(3, random_state=0).fit(X[:60])
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "model.skops"
+
+
+def craft(model, path, version=FORMAT):
+    """A file as somebody who means harm would write it, past ``save_model``."""
+    skops.io.dump(model, path)
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("srsg.json", json.dumps({"format": version, "srsg": "0.1.0"}))
+
+
+def changed(model, **attributes):
+    """A copy with other attributes."""
+    other = type(model)()
+    vars(other).update(vars(model), **attributes)
+    return other
+
+
+@pytest.fixture
+def listener():
+    """A port that notices whoever connects."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(0.5)
+        yield server
+
+
+@pytest.mark.parametrize("version", [1, FORMAT])
+def test_a_file_that_names_a_scheduler_connects_to_nobody(fitted, path, listener, version):
+    address = f"tcp://127.0.0.1:{listener.getsockname()[1]}"
+    craft(changed(fitted, engine=address), path, version)
+    with pytest.warns(UserWarning, match=rf"engine='{address}', which a file may not choose"):
+        model = load_model(path)
+    assert model.engine == "threads"
+    np.testing.assert_array_equal(model.predict(X), fitted.predict(X))
+    with pytest.raises(TimeoutError):
+        listener.accept()
+
+
+def test_a_file_that_names_folders_makes_none(fitted, path, tmp_path):
+    folders = {"checkpoint": str(tmp_path / "checkpoint"), "memory": str(tmp_path / "memory")}
+    craft(changed(fitted, **folders, n_jobs=64, max_memory="1PB", verbose=True), path)
+    with pytest.warns(UserWarning, match="checkpoint=.*memory=.*n_jobs=64.*max_memory='1PB'"):
+        model = load_model(path)
+    model.predict(X)
+    model.fit(X[:60])
+    assert [each.name for each in tmp_path.iterdir()] == ["model.skops"]
+
+
+def test_where_a_model_runs_is_not_saved(fitted, path, tmp_path):
+    model = changed(
+        fitted, engine="tcp://10.0.0.1:8786", checkpoint=tmp_path, memory=Memory(None), n_jobs=1
+    )
+    save_model(model, path)
+    with zipfile.ZipFile(path) as archive:
+        schema = archive.read("schema.json").decode()
+    for name in ("engine", "checkpoint", "memory", "n_jobs", "max_memory", "verbose"):
+        assert f'"{name}"' not in schema
+    loaded = load_model(path)
+    assert (loaded.engine, loaded.checkpoint, loaded.memory) == ("threads", None, None)
+    assert model.n_jobs == 1  # the model that was saved stays as it is
+    np.testing.assert_array_equal(loaded.predict(X), fitted.predict(X))
+
+
+def wrong_codes(model, **parts):
+    """Codes whose parts are not checked when they are put together."""
+    codes = model.codes_.copy()
+    for name, value in parts.items():
+        setattr(codes, name, value)
+    return codes
+
+
+def indices_with(model, value):
+    indices = model.codes_.indices.copy()
+    indices[-1] = value
+    return wrong_codes(model, indices=indices)
+
+
+CRAFTED = {
+    "codes beyond the points": lambda m: {"codes_": indices_with(m, 10**6)},
+    "codes before the points": lambda m: {"codes_": indices_with(m, -5)},
+    "codes of another shape": lambda m: {"codes_": m.codes_[:10]},
+    "codes not finite": lambda m: {"codes_": m.codes_ * np.nan},
+    "codes not sparse": lambda m: {"codes_": m.codes_.toarray()},
+    "start codes": lambda m: {"init_codes_": m.init_codes_[:, :10]},
+    "graph": lambda m: {"affinity_matrix_": m.affinity_matrix_[:5, :5]},
+    "labels beyond the clusters": lambda m: {"labels_": m.labels_ + 7},
+    "labels below zero": lambda m: {"labels_": m.labels_ - 1},
+    "labels too few": lambda m: {"labels_": m.labels_[:-1]},
+    "labels no integers": lambda m: {"labels_": m.labels_.astype(float)},
+    "clusters": lambda m: {"n_clusters_": 10**12},
+    "clusters no integer": lambda m: {"n_clusters_": "3"},
+    "neighbours": lambda m: {"neighbors_": m.neighbors_ + 1000},
+    "points not finite": lambda m: {"fit_X_": np.full_like(m.fit_X_, np.inf)},
+    "points not of unit length": lambda m: {"fit_X_": m.fit_X_ * 2},
+    "points of one dimension": lambda m: {"fit_X_": m.fit_X_.ravel()},
+    "points are text": lambda m: {"fit_X_": m.fit_X_.astype(str)},
+    "features": lambda m: {"n_features_in_": 3},
+    "names of features": lambda m: {"feature_names_in_": np.array(["a"], dtype=object)},
+    "a step": lambda m: {"step_": -1.0},
+    "a parameter": lambda m: {"lam": -1.0},
+    "more neighbours than points": lambda m: {"n_neighbors": 60},
+    "a parameter of another type": lambda m: {"gamma": "much"},
+    "the place of a method": lambda m: {"_engine": 3, "predict": "nothing"},
+}
+
+
+@pytest.mark.parametrize("what", CRAFTED)
+def test_values_that_no_fit_leaves_are_refused(fitted, path, what):
+    changes = CRAFTED[what](fitted)
+    craft(changed(fitted, **changes), path)
+    name = next(iter(changes))
+    with pytest.raises(ValueError, match=r"model\.skops (holds no valid model|is damaged).*") as e:
+        load_model(path)
+    assert name in str(e.value) or "damaged" in str(e.value)
+
+
+def test_unsorted_codes_are_refused(fitted, path):
+    """Whatever the flags of the file say about them."""
+    codes = fitted.codes_.copy()
+    row = int(np.flatnonzero(np.diff(codes.indptr) > 1)[0])
+    codes.indices[codes.indptr[row] : codes.indptr[row + 1]] = codes.indices[
+        codes.indptr[row] : codes.indptr[row + 1]
+    ][::-1]
+    codes.has_sorted_indices = codes.has_canonical_format = True
+    craft(changed(fitted, codes_=codes), path)
+    with pytest.raises(ValueError, match="codes_: has rows that are not sorted"):
+        load_model(path)
+
+
+def test_owners_of_copies_are_checked(path):
+    model = SMCE(3, random_state=0).fit(X[:60])
+    craft(changed(model, _owner=model._owner + 100), path)
+    with pytest.raises(ValueError, match="_owner: has values outside 0 to 59"):
+        load_model(path)
+
+
+@pytest.mark.parametrize("value", [np.linalg.norm, sparse.csc_array(np.eye(2)), L1Graph(3)])
+def test_what_skops_trusts_but_no_model_holds_is_refused(fitted, path, value):
+    craft(changed(fitted, lam=value), path)
+    with pytest.raises(ValueError, match=r"model\.skops holds"):
+        load_model(path)
+
+
+def test_pickles_inside_the_archive_are_not_read(fitted, path, tmp_path):
+    class Exploit:
+        def __reduce__(self):
+            return (open, (str(tmp_path / "was run"), "w"))
+
+    craft(fitted, path)
+    with zipfile.ZipFile(path) as archive:
+        entries = {name: archive.read(name) for name in archive.namelist()}
+    buffer = io.BytesIO()
+    np.save(buffer, np.array([Exploit()], dtype=object), allow_pickle=True)
+    for name in entries:
+        if name.endswith(".npy"):
+            entries[name] = buffer.getvalue()
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in entries.items():
+            archive.writestr(name, content)
+    with pytest.raises(ValueError, match=r"model\.skops is damaged"):
+        load_model(path)
+    assert not (tmp_path / "was run").exists()
