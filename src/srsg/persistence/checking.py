@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from srsg.estimators.base import CodeClusterer, GraphClusterer, check_neighbor_count
+from srsg.estimators.base import GraphClusterer
+from srsg.estimators.coded import CodeClusterer, check_neighbor_count
 
 WHERE_IT_RUNS = ("engine", "checkpoint", "memory", "n_jobs", "max_memory", "block_size", "verbose")
 """Parameters that say where and how a model runs, not what it is: the choice of who loads it."""
@@ -189,19 +190,29 @@ def _positive(name: str, value: Any, model: Any) -> None:
     _require(0 < value < np.inf, name, f"is {value}")
 
 
+def _not_negative(name: str, value: Any, model: Any) -> None:
+    _require(type(value) is float, name, f"is a {type(value).__name__}")
+    _require(0 <= value < np.inf, name, f"is {value}")
+
+
 def _count(name: str, value: Any, model: Any) -> None:
     _require(type(value) is int, name, f"is a {type(value).__name__}, no integer")
     _require(value >= 0, name, f"is {value}")
 
 
 def _n_features(name: str, value: Any, model: Any) -> None:
-    _require(value == model.fit_X_.shape[1], name, f"is {value}, not the features of fit_X_")
+    _require(value == _given_features(model), name, f"is {value}, not the features of fit_X_")
+
+
+def _given_features(model: Any) -> int:
+    """Features of the input: the fitted points may have one more, the constant."""
+    return model.fit_X_.shape[1] - (getattr(model, "affine_", 0.0) != 0)
 
 
 def _feature_names(name: str, value: Any, model: Any) -> None:
     _array(name, value, 1, "O")
     _require(all(type(each) is str for each in value), name, "has names that are no text")
-    width = model.fit_X_.shape[1]
+    width = _given_features(model)
     _require(len(value) == width, name, f"has {len(value)} names for {width} features")
 
 
@@ -224,18 +235,20 @@ _RULES: dict[str, Callable[[str, Any, Any], None]] = {
     "affinity_matrix_": _graph,
     "neighbors_": _neighbors,
     "certified_": _points_by_number,
-    "_distinct": _points_by_number,
-    "_owner": _owners,
+    "_distinct_": _points_by_number,
+    "_owner_": _owners,
     "embedding_": _embedding,
     "eigenvalues_": _vector,
     "eigengaps_": _any_vector,
     "spectrum_": _any_vector,
     "kkt_violation_": _vector,
+    "residual_": _vector,
     "dual_gap_": _vector,
     "objective_history_": _vector,
     "kkt_quantiles_": _mapping(float, float),
     "lam_": _weights,
     "step_": _positive,
+    "affine_": _not_negative,
     "n_clusters_": _n_clusters,
     **dict.fromkeys(
         ("n_components_", "n_scans_", "n_sweeps_", "n_iter_", "n_steps_cut_", "n_let_in_"), _count
