@@ -7,10 +7,10 @@ import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_wine
 from sklearn.preprocessing import StandardScaler
-from tests.support.estimators import CODE_ESTIMATORS
 
 from srsg import SRSG, L1Graph
 from srsg.metrics import clustering_accuracy
+from support.estimators import CODE_ESTIMATORS
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from sklearn.datasets import load_digits
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from srsg import SRSG, ElasticNetGraph, L1Graph, LaplacianL1Graph, OMPGraph
+from srsg import SRSG, ElasticNetGraph, L1Graph, LaplacianL1Graph, OMPGraph, RidgeGraph
 from srsg.metrics import clustering_accuracy
 from srsg.solvers.codes import symmetrized
 from support import plain
@@ -228,7 +228,6 @@ def with_value(value):
         ({}, GOOD[:1], r"1 sample\(s\)"),
         ({}, [["a", "b"], ["c", "d"], ["e", "f"]], "could not convert string"),
         ({}, GOOD[0], "Expected 2D array"),
-        ({"tol": -1}, GOOD, "'tol' parameter"),
         ({"n_clusters": 0}, GOOD, "'n_clusters' parameter"),
         ({"n_clusters": 2.5}, GOOD, "'n_clusters' parameter"),
         ({"n_neighbors": 0}, GOOD, "'n_neighbors' parameter"),
@@ -241,6 +240,18 @@ def with_value(value):
 def test_bad_input_is_named(estimator, parameters, X, message):
     with pytest.raises(ValueError, match=message):
         estimator(**{"n_clusters": 2, **parameters}).fit(X)
+
+
+@pytest.mark.parametrize("estimator", [each for each in CODE_ESTIMATORS if each is not RidgeGraph])
+def test_bad_tol_is_named(estimator):
+    with pytest.raises(ValueError, match="'tol' parameter"):
+        estimator(n_clusters=2, tol=-1).fit(GOOD)
+
+
+@pytest.mark.parametrize("ridge", [-0.1, 0, np.inf])
+def test_bad_ridge_is_named(ridge):
+    with pytest.raises(ValueError, match="'ridge' parameter"):
+        RidgeGraph(2, ridge=ridge).fit(GOOD)
 
 
 @pytest.mark.parametrize("lam", [-0.1, 0])

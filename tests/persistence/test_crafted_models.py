@@ -157,8 +157,8 @@ def test_unsorted_codes_are_refused(fitted, path):
 
 def test_owners_of_copies_are_checked(path):
     model = SMCE(3, random_state=0).fit(X[:60])
-    craft(changed(model, _owner=model._owner + 100), path)
-    with pytest.raises(ValueError, match="_owner: has values outside 0 to 59"):
+    craft(changed(model, _owner_=model._owner_ + 100), path)
+    with pytest.raises(ValueError, match="_owner_: has values outside 0 to 59"):
         load_model(path)
 
 

@@ -144,6 +144,10 @@ class RidgeGraph(AgreementClusterer):
         self.random_state = random_state
         self.verbose = verbose
 
+    def _votes(self, codes: sparse.csr_array) -> sparse.csr_array:
+        # Every point has a little of many others: squares let the few large entries decide.
+        return codes.power(2)
+
     def _code(self, points: Points, engine: Engine) -> None:
         result = ridge_codes(points, self.ridge, n_nonzero=self.n_nonzero, engine=engine)
         self.codes_, self.residual_ = result.codes, result.residual
