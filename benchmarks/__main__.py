@@ -25,7 +25,7 @@ from benchmarks.pictures import draw
 from benchmarks.report import markdown
 from benchmarks.runner import run_case
 from benchmarks.solvers import Solver
-from srsg.files import written_whole
+from srsg.files import atomic_write
 
 PARTS = ("growth", "large", "startup")
 RESULTS = Path(__file__).parent / "results"
@@ -123,9 +123,9 @@ def measure(
 def write(results: dict[str, Any], folder: Path) -> None:
     """The results, and the table and the picture that are made of them."""
     results["ratios"] = [row.as_dict() for row in all_rows(results)]
-    with written_whole(folder / "results.json") as path:
+    with atomic_write(folder / "results.json") as path:
         path.write_text(json.dumps(results, indent=1) + "\n")
-    with written_whole(folder / "README.md") as path:
+    with atomic_write(folder / "README.md") as path:
         path.write_text(markdown(results))
     draw(results, folder)
 

@@ -21,7 +21,7 @@ from sklearn.datasets import load_digits, load_iris, load_wine
 from srsg import SRSG, L1Graph
 from srsg.datasets import Dataset, load_dataset, make_union_of_subspaces
 from srsg.experiments.evaluate import evaluate
-from srsg.files import written_whole
+from srsg.files import atomic_write
 
 METHODS: dict[str, Callable] = {"l1-graph": L1Graph, "SRSG, paper": SRSG.paper, "SRSG": SRSG}
 SEEDS = range(5)
@@ -150,7 +150,7 @@ def picture(groups: dict[str, dict[str, list[float]]], path: Path) -> None:
         axes.set(xlim=(0, 1.02), ylim=(0, 1.02), aspect="equal", title=title)
         axes.set_xlabel("accuracy of the better of l1-graph and the paper's SRSG")
     panels[0].set_ylabel("accuracy of SRSG's default")
-    with written_whole(path) as temporary:
+    with atomic_write(path) as temporary:
         figure.savefig(temporary, dpi=110, format="png")
 
 
@@ -174,9 +174,9 @@ def main() -> None:
     options.output.mkdir(parents=True, exist_ok=True)
     text = "# SRSG's default on other data\n\nMade by `benchmarks/generalization.py`. Mean accuracy"
     text += f" of {len(SEEDS)} starts of K-means.\n\n" + "\n".join(markdown(groups))
-    with written_whole(options.output / "generalization.md") as path:
+    with atomic_write(options.output / "generalization.md") as path:
         path.write_text(text)
-    with written_whole(options.output / "generalization.csv") as path, path.open("w") as file:
+    with atomic_write(options.output / "generalization.csv") as path, path.open("w") as file:
         writer = csv.writer(file)
         writer.writerow(["group", "data", *METHODS])
         writer.writerows(

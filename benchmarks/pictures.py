@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from benchmarks import growth
 from benchmarks.comparisons import CODES, FIT, PRODUCT, all_rows, profile
 from benchmarks.report import stage_profiles
-from srsg.files import written_whole
+from srsg.files import atomic_write
 
 BLUE, ORANGE, GREY = "#0072b2", "#d55e00", "0.6"
 DATA_COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00")
@@ -39,7 +39,7 @@ def draw(results: Mapping[str, Any], folder: Path) -> None:
 
 
 def _save(figure: Figure, path: Path) -> None:
-    with written_whole(path) as temporary:
+    with atomic_write(path) as temporary:
         figure.savefig(temporary, dpi=110, format="png")
     plt.close(figure)
 

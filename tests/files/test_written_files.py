@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from srsg.files import FileError, read_points, write_graph, write_labels, written_whole
+from srsg.files import FileError, atomic_write, read_points, write_graph, write_labels
 from support.file_samples import (
     X,
     Y,
@@ -118,7 +118,7 @@ def test_failures_leave_the_old_file_and_nothing_else(tmp_path, error):
     target = text(tmp_path / "f.csv", "old")
 
     def fail():
-        with written_whole(target) as path:
+        with atomic_write(target) as path:
             path.write_text("half of")
             raise error
 
@@ -155,7 +155,7 @@ def test_success_keeps_links_and_permissions(tmp_path):
     real.chmod(0o640)
     link = tmp_path / "link.txt"
     link.symlink_to(real)
-    with written_whole(link) as path:
+    with atomic_write(link) as path:
         assert path.suffix == ".txt"
         path.write_text("new")
     assert link.is_symlink()
@@ -164,7 +164,7 @@ def test_success_keeps_links_and_permissions(tmp_path):
 
 
 def test_devices_are_written_to_not_replaced():
-    with written_whole("/dev/null") as path:
+    with atomic_write("/dev/null") as path:
         assert str(path) == "/dev/null"
 
 

@@ -188,11 +188,11 @@ def _print_agreement(outcomes: Sequence[Outcome]) -> None:
 def _write(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
     import csv
 
-    from srsg.files import written_whole
+    from srsg.files import atomic_write
 
     names = list(rows[0])
     with (
-        written_whole(path) as whole,
+        atomic_write(path) as whole,
         whole.open("w", encoding="utf-8", newline="") as file,
     ):
         if path.suffix.lower() == ".csv":

@@ -18,7 +18,7 @@ from srsg.datasets.catalogue import Archive, Entry, OpenML, find_entry, list_dat
 from srsg.datasets.download import download
 from srsg.datasets.folders import data_folder, dataset_path
 from srsg.engines.progress import Progress, progress_for
-from srsg.files import FileError, written_whole
+from srsg.files import FileError, atomic_write
 from srsg.files.errors import explained, needed
 from srsg.files.labels import encode_labels
 from srsg.types import IntArray
@@ -90,9 +90,9 @@ def fetch_dataset(
     arrays: dict[str, Any] = {"X": _compact(found.X), "y": found.y}
     if entry.image_shape:
         arrays["shape"] = np.array(entry.image_shape)
-    with written_whole(target) as whole, whole.open("wb") as file:
+    with atomic_write(target) as whole, whole.open("wb") as file:
         np.savez_compressed(file, **arrays)
-    with written_whole(_checksum_file(target)) as whole:
+    with atomic_write(_checksum_file(target)) as whole:
         whole.write_text(f"{found.checksum}  {found.origin}\n", encoding="utf-8")
     return target
 

@@ -1,9 +1,15 @@
-"""Work done so far, kept in a folder: a fit that was cut short goes on where it was."""
+"""Work done so far, kept in a folder: a fit that was cut short goes on where it was.
+
+Several processes may work in one folder at once. A file is written atomically, under a name that
+is the checksum of its content, so that no process overwrites what another one wrote; and of
+blocks that have points in common only one is read.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import os
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -11,9 +17,16 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from srsg.files.atomic import written_whole
-from srsg.files.errors import FileError
+from srsg.files.atomic import atomic_write
+from srsg.files.errors import FileError, one_line
 from srsg.points import Points
+
+ALGORITHMS = 1
+"""Raised by one whenever an algorithm gives other results, or keeps other arrays, than before: what
+older algorithms left in a folder is then not found."""
+
+DIGEST_SIZE = 16
+"""Bytes of a checksum; two contents with the same one will not be met by chance."""
 
 Arrays = Mapping[str, NDArray]
 Result = TypeVar("Result")
@@ -22,17 +35,24 @@ Result = TypeVar("Result")
 class Checkpoint:
     """Keeps nothing; the base of the one that does."""
 
+    n_loaded = 0
+    """How many results were read. Results that were not computed in this process have been
+    compared with their checksums, but with the points only by whoever made them."""
+
     def save(self, name: str, arrays: Arrays) -> None:
         """Keep some arrays under a name."""
 
     def load(self, name: str) -> list[dict[str, NDArray]]:
-        """All that was kept under a name, in no order."""
+        """All that was kept under a name, in no order.
+
+        Of arrays with overlapping ``rows`` only some are returned, so that no row comes twice.
+        """
         return []
 
     def saver(
         self, name: str, arrays: Callable[[Result], Arrays]
     ) -> Callable[[Result], None] | None:
-        """Keeps what it is called with, turned into arrays."""
+        """A function that keeps its argument, turned into arrays; None if nothing is kept."""
         return None
 
     def of(self, *facts: Any) -> Checkpoint:
@@ -47,7 +67,9 @@ NO_CHECKPOINT = Checkpoint()
 
 
 class FolderCheckpoint(Checkpoint):
-    """Keeps arrays in the files of a folder, each written whole or not at all.
+    """Keeps arrays in the files of a folder, each written atomically.
+
+    A file that is damaged is left out with a warning, so that its part of the work is done again.
 
     Parameters
     ----------
@@ -76,11 +98,10 @@ class FolderCheckpoint(Checkpoint):
 
     def of(self, *facts: Any) -> Checkpoint:
         known = [fact() if callable(fact) else fact for fact in facts]
-        return FolderCheckpoint(self.folder / fingerprint(*known)[:16])
+        return FolderCheckpoint(self.folder / fingerprint(ALGORITHMS, *known))
 
     def save(self, name: str, arrays: Arrays) -> None:
-        count = len(list(self.folder.glob(f"{name}.*.npz")))
-        with written_whole(self.folder / f"{name}.{count}.npz") as path:
+        with atomic_write(self.folder / f"{name}.{self._checksum(arrays)}.npz") as path:
             np.savez(path, allow_pickle=False, **arrays)
 
     def saver(
@@ -90,10 +111,42 @@ class FolderCheckpoint(Checkpoint):
 
     def load(self, name: str) -> list[dict[str, NDArray]]:
         found = []
-        for path in self.folder.glob(f"{name}.*.npz"):
-            with np.load(path, allow_pickle=False) as file:
-                found.append({key: file[key] for key in file.files})
+        seen: set[int] = set()
+        for path in sorted(self.folder.glob(f"{name}.*.npz")):
+            arrays = self._read(path)
+            if arrays is None:
+                continue
+            # Processes with blocks of other sizes leave blocks that overlap. Each has the same
+            # codes for a point, so it does not matter which is taken.
+            rows = arrays["rows"].tolist() if "rows" in arrays else []
+            if seen.isdisjoint(rows):
+                seen.update(rows)
+                found.append(arrays)
+        self.n_loaded += len(found)
         return found
+
+    def _read(self, path: Path) -> dict[str, NDArray] | None:
+        try:
+            with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
+                arrays = {key: file[key] for key in file.files}
+            problem = "" if self._checksum(arrays) in path.name else "its checksum is another"
+        except Exception as error:  # damaged archives raise nearly anything
+            problem = one_line(error)
+        if not problem:
+            return arrays
+        warnings.warn(
+            f"{path} is damaged ({problem}): this part of the work is done again. Delete the file "
+            "if this is said once more.",
+            stacklevel=2,
+        )
+        return None
+
+    def _checksum(self, arrays: Arrays) -> str:
+        """The folder's name is part of it: a file of other work is as good as damaged."""
+        facts = [self.folder.name]
+        for key in sorted(arrays):
+            facts += [key, np.asarray(arrays[key])]
+        return fingerprint(*facts)
 
 
 def points_fingerprint(shards: Sequence[Points]) -> str:
@@ -103,40 +156,46 @@ def points_fingerprint(shards: Sequence[Points]) -> str:
     --------
     >>> from srsg.engines.checkpoint import points_fingerprint
     >>> from srsg.points import Points, unit_points
-    >>> whole = unit_points([[3.0, 4.0], [0.0, 2.0], [1.0, 1.0]])
-    >>> halves = [Points(whole.x[:1]), Points(whole.x[1:], first=1)]
-    >>> points_fingerprint([whole]) == points_fingerprint(halves)
+    >>> points = unit_points([[3.0, 4.0], [0.0, 2.0], [1.0, 1.0]])
+    >>> halves = [Points(points.x[:1]), Points(points.x[1:], first=1)]
+    >>> points_fingerprint([points]) == points_fingerprint(halves)
     True
     """
-    return combined([mixed(shard) for shard in shards])
+    return combine_digests([row_digests(shard) for shard in shards])
 
 
-def mixed(points: Points) -> int:
-    """A number of the points of a shard; those of several shards are added up."""
-    words = points.x.view(np.uint64 if points.dtype == np.float64 else np.uint32)
-    weights = np.random.default_rng(0).integers(1, 2**63, words.shape[1], dtype=np.uint64)
-    total = np.uint64(0)
-    for start in range(0, points.n, 4096):  # not all at once in 64 bits
-        rows = (words[start : start + 4096].astype(np.uint64) * weights).sum(axis=1)
-        places = np.arange(start, start + len(rows), dtype=np.uint64) + np.uint64(points.first)
-        rows = (rows ^ (rows >> np.uint64(31))) * (places * np.uint64(2) + np.uint64(1))
-        total += (rows ^ (rows >> np.uint64(29))).sum()
-    return int(total)
+def row_digests(points: Points) -> bytes:
+    """A digest of every point, one after the other.
+
+    A hash of all bytes at once would depend on where shards begin, for its state cannot go from
+    worker to worker. Digests of single points do not, and only 16 bytes per point travel.
+    """
+    known = points.__dict__.get("row_digests")
+    if known is None:
+        # Points of other type or width have other digests, even if their bytes are the same.
+        key = f"{points.dtype.str} {points.n_features}".encode()
+        rows = np.ascontiguousarray(points.x)
+        known = b"".join(
+            [hashlib.blake2b(row.data, digest_size=DIGEST_SIZE, key=key).digest() for row in rows]
+        )
+        points.__dict__["row_digests"] = known  # a fit asks more than once
+    return known
 
 
-def combined(numbers: Sequence[int]) -> str:
-    """The fingerprint of points, from the numbers of their shards."""
-    return f"{sum(numbers) % 2**64:016x}"
+def combine_digests(digests: Sequence[bytes]) -> str:
+    """The fingerprint of points, from the digests of their shards in order."""
+    return hashlib.blake2b(b"".join(digests), digest_size=DIGEST_SIZE).hexdigest()
 
 
 def fingerprint(*facts: Any) -> str:
-    """A number for some facts, arrays among them: equal for equal ones, else another."""
-    digest = hashlib.sha256()
+    """A text for some facts, arrays among them: equal for equal ones, otherwise another."""
+    digest = hashlib.blake2b(digest_size=DIGEST_SIZE)
     for fact in facts:
         if isinstance(fact, np.ndarray):
-            digest.update(f"{fact.shape} {fact.dtype}".encode())
-            digest.update(np.ascontiguousarray(fact).data)
+            digest.update(f"array {fact.dtype.str} {fact.shape} ".encode())
+            digest.update(np.ascontiguousarray(fact).reshape(-1).view(np.uint8).data)
         else:
-            digest.update(repr(fact).encode())
-        digest.update(b"\0")
+            text = repr(fact).encode()
+            # The length in front keeps neighbours apart: ("ab", "c") is not ("a", "bc").
+            digest.update(b"%d " % len(text) + text)
     return digest.hexdigest()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from srsg.files.atomic import check_writable, written_whole
+from srsg.files.atomic import atomic_write, check_writable
 from srsg.files.contents import Table
 from srsg.files.errors import FileError
 from srsg.files.reading import read_points
@@ -11,9 +11,9 @@ from srsg.files.writing import write_graph, write_labels
 __all__ = [
     "FileError",
     "Table",
+    "atomic_write",
     "check_writable",
     "read_points",
     "write_graph",
     "write_labels",
-    "written_whole",
 ]

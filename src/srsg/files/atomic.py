@@ -1,10 +1,14 @@
-"""Files that are written whole or not at all."""
+"""Files that are written atomically: a reader finds the old content or the new, never a part."""
 
 from __future__ import annotations
 
+import hashlib
 import os
+import re
 import secrets
 import shutil
+import socket
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -13,11 +17,12 @@ from srsg.files.errors import FileError, one_line
 
 
 @contextmanager
-def written_whole(path: str | os.PathLike[str]) -> Iterator[Path]:
+def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
     """A temporary path to write to, which takes the place of ``path`` if all goes well.
 
-    On any failure, Ctrl-C among them, the temporary file is removed and what was at ``path``
-    stays. The temporary path is in the same folder and has the same ending.
+    On any failure, including Ctrl-C, the temporary file is removed and what was at ``path``
+    stays. The temporary path is in the same folder and has the same ending. Those that killed
+    processes left there are removed.
 
     Raises
     ------
@@ -27,9 +32,9 @@ def written_whole(path: str | os.PathLike[str]) -> Iterator[Path]:
     Examples
     --------
     >>> import os, tempfile
-    >>> from srsg.files import written_whole
+    >>> from srsg.files import atomic_write
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     with written_whole(os.path.join(folder, "report.txt")) as path:
+    ...     with atomic_write(os.path.join(folder, "report.txt")) as path:
     ...         _ = path.write_text("all of it")
     ...     os.listdir(folder)
     ['report.txt']
@@ -97,5 +102,42 @@ def _is_device(target: Path) -> bool:
 
 
 def _beside(target: Path) -> Path:
-    """A hidden name in the same folder."""
-    return target.with_name(f".{target.stem[:100]}-{secrets.token_hex(4)}{target.suffix}")
+    """A hidden name in the same folder, which says which process made it."""
+    _remove_leftovers(target.parent)
+    owner = f"{_this_machine()}-{os.getpid()}-{secrets.token_hex(4)}"
+    return target.with_name(f".{target.stem[:100]}-srsg-{owner}{target.suffix}")
+
+
+_LEFTOVER = re.compile(r"\..*-srsg-([0-9a-f]{8})-([0-9]+)-[0-9a-f]{8}(\.[^.]*)?")
+_looked_at: set[Path] = set()
+"""Folders that this process has cleared of leftovers: once is enough."""
+
+
+def _remove_leftovers(folder: Path) -> None:
+    """Remove temporary files of processes of this machine that were killed."""
+    if folder in _looked_at:
+        return
+    _looked_at.add(folder)
+    with suppress(OSError):
+        for path in folder.iterdir():
+            made = _LEFTOVER.fullmatch(path.name)
+            # Processes of other machines may be alive: a folder can be shared.
+            if made and made[1] == _this_machine() and not _is_alive(int(made[2]), path):
+                with suppress(OSError):
+                    path.unlink()
+
+
+def _this_machine() -> str:
+    return hashlib.blake2b(socket.gethostname().encode(), digest_size=4).hexdigest()
+
+
+def _is_alive(process: int, path: Path) -> bool:
+    if os.name != "posix":  # asking there would end the process; nothing takes a day to write
+        return time.time() - path.stat().st_mtime < 24 * 3600
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        pass
+    return True

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from srsg.files.atomic import written_whole
+from srsg.files.atomic import atomic_write
 from srsg.files.errors import FileError, needed
 from srsg.files.graphml import edges_of, write_graphml
 from srsg.types import Graph
@@ -60,7 +60,7 @@ def write_labels(
         _write_rows(sys.stdout, table, ",")
         return
     write = _writer(path, _LABEL_WRITERS)
-    with written_whole(path) as whole:
+    with atomic_write(path) as whole:
         write(whole, table)
 
 
@@ -105,7 +105,7 @@ def write_graph(
     if names is not None and names.shape != (matrix.shape[0],):
         raise ValueError(f"labels of shape {names.shape} do not fit {matrix.shape[0]} nodes.")
     write = _writer(path, _GRAPH_WRITERS)
-    with written_whole(path) as whole:
+    with atomic_write(path) as whole:
         write(whole, matrix, names)
 
 

@@ -21,7 +21,7 @@ from scipy import sparse
 
 from srsg import __version__, estimators
 from srsg.estimators import GraphClusterer
-from srsg.files import written_whole
+from srsg.files import atomic_write
 from srsg.persistence.checking import WHERE_IT_RUNS, InvalidModelError, check_model
 
 FORMAT = 2
@@ -86,7 +86,7 @@ def save_model(model: GraphClusterer, path: str | os.PathLike[str]) -> None:
     stored = copy(model)
     for name in WHERE_IT_RUNS:
         stored.__dict__.pop(name, None)
-    with written_whole(path) as unfinished:
+    with atomic_write(path) as unfinished:
         skops.dump(stored, unfinished)
         _, unknown = _types_of(skops, unfinished)
         if unknown:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from srsg import __version__
-from srsg.files import written_whole
+from srsg.files import atomic_write
 from srsg.graph.layout import plane
 from srsg.plot.colors import palette
 from srsg.report import evidence, sections
@@ -102,7 +102,7 @@ def write_report(
         title=title,
         seconds=seconds,
     )
-    with written_whole(target) as whole:
+    with atomic_write(target) as whole:
         whole.write_text(page(found), "utf-8")
     return target
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from srsg.engines import Block, Result, RowTask, ShardScan, serial_linear_algebra
-from srsg.engines.checkpoint import NO_CHECKPOINT, Checkpoint, combined, mixed
+from srsg.engines.checkpoint import NO_CHECKPOINT, Checkpoint, combine_digests, row_digests
 from srsg.engines.dask.chunks import ArrayChunk
 from srsg.engines.dask.shards import Placement, Recipe, Shard, ShardedPoints, check_reports
 from srsg.engines.dask.work import Lost, Work, living_workers, memory_limit, pieces_under_way
@@ -230,11 +230,11 @@ class DaskEngine:
             shards = points.shards
             owner, first = shards.owners[place], int(points.starts[place])
             shard = shards.futures[place]
-            return [self.client.submit(_mixed, shard, first, workers=[owner], pure=False)]
+            return [self.client.submit(_row_digests, shard, first, workers=[owner], pure=False)]
 
         places = range(len(points.starts) - 1)
         work = Work(self.client, submit, self._lost_shards(points), "fingerprint")
-        return combined(work.results(places, SILENT))
+        return combine_digests(work.results(places, SILENT))
 
     def quiet(self) -> DaskEngine:
         same = copy(self)
@@ -275,8 +275,8 @@ class _Begin:
         return [self.begin(workers=[worker])]
 
 
-def _mixed(shard: Shard, first: int) -> int:
-    return mixed(shard.starting_at(first))
+def _row_digests(shard: Shard, first: int) -> bytes:
+    return row_digests(shard.starting_at(first))
 
 
 def _apply(task: Callable[[Any, Any], Any], data: Any, block: Any) -> Any:
