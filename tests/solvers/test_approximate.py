@@ -29,7 +29,7 @@ DIGITS = unit_points(load_digits().data)
 
 def signed_points(n_points=600):
     """Points of either sign, near subspaces."""
-    X, _ = near_planes(0, n_points, 30, 10, noise=0.013)
+    X, _ = near_planes(0, n_points, 30, 10, noise=0.03)
     return unit_points(X)
 
 

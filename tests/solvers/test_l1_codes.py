@@ -63,7 +63,7 @@ def test_the_gap_with_a_ridge_is_that_of_the_longer_vectors(ridge):
 
 def test_the_gap_bounds_the_distance_from_the_optimum():
     """A loose tolerance stops early; the certificates must own up to it."""
-    X, _ = near_planes(1, n_points=200, n_features=30)
+    X, _ = near_planes(1, n_points=200, n_features=30, noise=0.03)
     points = unit_points(X)
     exact = l1_codes(points, 0.1)
     rough = l1_codes(points, 0.1, tol=0.3)

@@ -125,7 +125,7 @@ def test_certificates_of_the_start_are_kept():
 
 
 def test_the_theorem_step_cuts_hardly_anything():
-    X, _ = near_planes(0, n_points=60)
+    X, _ = near_planes(9, n_points=60, n_features=6, noise=0.03)
     points = unit_points(X)
     l1 = l1_codes(points, 0.1, n_neighbors=5)
     model = SRSG(step="theorem").fit_graph(X)

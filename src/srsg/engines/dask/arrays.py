@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from srsg.engines.dask.chunks import GraphChunk
+from srsg.engines.dask.chunks import array_chunks
 from srsg.engines.dask.engine import DaskEngine
 from srsg.engines.dask.shards import ShardedPoints
 from srsg.points import unit_rows
@@ -25,23 +25,12 @@ def points_of_array(X: Any, engine: DaskEngine, name: str) -> ShardedPoints:
     """
     _check_array(X, name)
     X = X.rechunk({1: -1})
-    points = engine.placed(_chunks(X, engine.client, prepared=False), name=name)
+    points = engine.placed(array_chunks(X, engine.client, prepared=False), name=name)
     rows = np.diff(points.starts).tolist()
     X = X.copy()
     X._chunks = (tuple(rows), X.chunks[1])  # known now, if they were not
     points.lazy.append(X.map_blocks(unit_rows, dtype=points.dtype))
     return points
-
-
-def fitted_points(x: Any, engine: DaskEngine) -> ShardedPoints:
-    """The same for an array of unit vectors."""
-    return engine.placed(_chunks(x, engine.client, prepared=True))
-
-
-def _chunks(X: Any, client: Any, *, prepared: bool) -> list[GraphChunk]:
-    placed = {str(key) for key in client.futures}
-    delayed = X.to_delayed(optimize_graph=False).ravel()
-    return [GraphChunk(each, str(each.key) in placed, prepared) for each in delayed]
 
 
 def _check_array(X: Any, name: str) -> None:

@@ -44,3 +44,10 @@ class GraphChunk:
         if self.placed:
             return [client.compute(shard)]
         return [client.compute(shard, workers=[worker], allow_other_workers=True)]
+
+
+def array_chunks(X: Any, client: Any, *, prepared: bool) -> list[GraphChunk]:
+    """The chunks of a dask array, one for each block of its rows."""
+    placed = {str(key) for key in client.futures}
+    delayed = X.to_delayed(optimize_graph=False).ravel()
+    return [GraphChunk(each, str(each.key) in placed, prepared) for each in delayed]

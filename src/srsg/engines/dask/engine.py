@@ -16,7 +16,7 @@ import numpy as np
 
 from srsg.engines import Block, Result, RowTask, ShardScan, serial_linear_algebra
 from srsg.engines.checkpoint import NO_CHECKPOINT, Checkpoint, combine_digests, row_digests
-from srsg.engines.dask.chunks import ArrayChunk
+from srsg.engines.dask.chunks import ArrayChunk, array_chunks
 from srsg.engines.dask.shards import Placement, Recipe, Shard, ShardedPoints, check_reports
 from srsg.engines.dask.work import Lost, Work, living_workers, memory_limit, pieces_under_way
 from srsg.engines.progress import SILENT, Progress
@@ -199,9 +199,7 @@ class DaskEngine:
         if isinstance(x, ShardedPoints):
             return x
         if not isinstance(x, np.ndarray):
-            from srsg.engines.dask.arrays import fitted_points
-
-            return fitted_points(x, self)
+            return self.placed(array_chunks(x, self.client, prepared=True))
         fair_share = -(-len(x) // self.n_workers)
         rows = max(1, min(fair_share, BYTES_A_SHARD // (8 * x.shape[1])))
         starts = range(0, len(x), rows)
