@@ -1,8 +1,18 @@
-"""Where blocks of work run: threads of this process, or the workers of a Dask cluster."""
+"""Where blocks of work run: threads of this process, or the workers of a Dask cluster.
 
-from srsg.engines.linear_algebra import serial_linear_algebra
-from srsg.engines.protocol import Block, Engine, Result, RowTask, ShardScan
-from srsg.engines.threads import ThreadEngine
+Names are imported when first used: the command line needs :mod:`srsg.engines.progress` only, and
+``srsg --help`` is instant.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from srsg.engines.linear_algebra import serial_linear_algebra
+    from srsg.engines.protocol import Block, Engine, Result, RowTask, ShardScan
+    from srsg.engines.threads import ThreadEngine
 
 __all__ = [
     "Block",
@@ -13,3 +23,11 @@ __all__ = [
     "ThreadEngine",
     "serial_linear_algebra",
 ]
+
+_HOME = {"ThreadEngine": "threads", "serial_linear_algebra": "linear_algebra"}
+
+
+def __getattr__(name: str) -> Any:
+    if name in __all__:
+        return getattr(import_module(f"srsg.engines.{_HOME.get(name, 'protocol')}"), name)
+    raise AttributeError(f"module 'srsg.engines' has no attribute {name!r}")
