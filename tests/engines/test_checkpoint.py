@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -72,7 +73,7 @@ def test_points_that_differ_anywhere_have_other_fingerprints():
 @pytest.mark.parametrize("cuts", [[60], [1, 2, 119], [40, 80]])
 def test_fingerprints_do_not_depend_on_shards(cuts):
     ends = [0, *cuts, 120]
-    shards = [Points(X[a:b], first=a) for a, b in zip(ends, ends[1:], strict=False)]
+    shards = [Points(X[a:b], first=a) for a, b in pairwise(ends)]
     assert points_fingerprint(shards) == points_fingerprint([Points(X)])
     assert points_fingerprint(shards[::-1]) != points_fingerprint([Points(X)])
 

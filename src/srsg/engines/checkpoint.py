@@ -143,7 +143,7 @@ class FolderCheckpoint(Checkpoint):
 
     def _checksum(self, arrays: Arrays) -> str:
         """The folder's name is part of it: a file of other work is as good as damaged."""
-        facts = [self.folder.name]
+        facts: list[Any] = [self.folder.name]
         for key in sorted(arrays):
             facts += [key, np.asarray(arrays[key])]
         return fingerprint(*facts)
