@@ -162,6 +162,16 @@ def test_owners_of_copies_are_checked(path):
         load_model(path)
 
 
+def test_files_of_the_first_format_are_read(path):
+    model = SMCE(3, random_state=0).fit(X[:60])
+    old = changed(model, _owner=model._owner_, _distinct=model._distinct_)
+    del old._owner_, old._distinct_
+    craft(old, path, version=1)
+    loaded = load_model(path)
+    assert vars(loaded).keys() == vars(model).keys()
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+
+
 @pytest.mark.parametrize("value", [np.linalg.norm, sparse.csc_array(np.eye(2)), L1Graph(3)])
 def test_what_skops_trusts_but_no_model_holds_is_refused(fitted, path, value):
     craft(changed(fitted, lam=value), path)

@@ -27,6 +27,9 @@ from srsg.persistence.checking import WHERE_IT_RUNS, InvalidModelError, check_mo
 FORMAT = 2
 """Raised by one whenever a file of today would not be understood by the version before."""
 
+_RENAMED = {"_distinct": "_distinct_", "_owner": "_owner_"}
+"""Attributes that files of format 1 call otherwise."""
+
 _VERSIONS = "srsg.json"
 
 
@@ -138,6 +141,9 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     if kind not in _ESTIMATORS:
         name = kind.rpartition(".")[2]
         raise ValueError(f"{path} holds a {name}, which is no estimator of srsg.")
+    for old, new in _RENAMED.items():
+        if old in vars(model):
+            setattr(model, new, model.__dict__.pop(old))
     ignored = _set_defaults(model)
     try:
         check_model(model)
