@@ -1,4 +1,4 @@
-"""Agreement with known labels: the paper's two measures, and the adjusted Rand index."""
+"""Agreement of labels: the paper's two measures, and two that are adjusted for chance."""
 
 from __future__ import annotations
 
@@ -57,6 +57,49 @@ def normalized_mutual_info(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     """
     score = normalized_mutual_info_score(*_checked(y_true, y_pred), average_method="max")
     return float(score)
+
+
+def adjusted_mutual_info(y_true: ArrayLike, y_pred: ArrayLike) -> float:
+    """Mutual information above chance, divided by the most that it could be above chance.
+
+    Labels that have nothing to do with each other score about 0 whatever the numbers of clusters,
+    so that scores with different numbers can be compared. The chance level of R and C clusters on n
+    points is taken as ``(R - 1)(C - 1) / 2n``, the first term of its expansion: it costs nothing,
+    where the exact one of :func:`sklearn.metrics.adjusted_mutual_info_score` grows with R, C and n.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n,)
+        Two labellings of the same points.
+
+    Returns
+    -------
+    float
+        At most 1; 0 where one of the two has a single cluster.
+
+    Examples
+    --------
+    >>> from srsg.metrics import adjusted_mutual_info
+    >>> round(adjusted_mutual_info([0, 0, 1, 1] * 5, [1, 1, 0, 0] * 5), 6)
+    1.0
+    >>> round(adjusted_mutual_info([0, 0, 1, 1] * 5, [0, 1, 0, 1] * 5), 3)
+    -0.037
+    """
+    table = contingency_matrix(*_checked(y_true, y_pred)).astype(np.float64)
+    n_points, rows, columns = table.sum(), table.sum(axis=1), table.sum(axis=0)
+    largest = max(_entropy(rows / n_points), _entropy(columns / n_points))
+    if min(table.shape) == 1:
+        return 0.0
+    used = table > 0
+    ratio = table[used] * n_points / np.outer(rows, columns)[used]
+    shared = float((table[used] / n_points * np.log(ratio)).sum())
+    # The first term overshoots where there are nearly as many clusters as points.
+    chance = min((len(rows) - 1) * (len(columns) - 1) / (2 * n_points), 0.9 * largest)
+    return (shared - chance) / (largest - chance)
+
+
+def _entropy(shares: np.ndarray) -> float:
+    return -float((shares * np.log(shares)).sum())
 
 
 def scores(y_true: ArrayLike, y_pred: ArrayLike) -> dict[str, float]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from numbers import Integral, Real
@@ -28,7 +28,7 @@ from srsg.estimators.callbacks import (
 from srsg.estimators.engines import engine_of, is_dask, points_on_workers
 from srsg.estimators.graph_cache import build_or_load_graph
 from srsg.estimators.new_points import NewPointsMixin
-from srsg.graph.embedding import Embedding, connected_components
+from srsg.graph.embedding import Embedding, connected_components, unit_length_rows
 from srsg.graph.labels import (
     auto_bridge,
     check_cluster_count,
@@ -192,6 +192,38 @@ class GraphClusterer(NewPointsMixin, CallbackMixin, ClusterMixin, BaseEstimator,
         if n_clusters != "auto":
             check_cluster_count(n_clusters, self.affinity_matrix_.shape[0])
         return self._clusters(n_clusters, random_state, ThreadEngine(self.n_jobs)).labels
+
+    def relabel_each(
+        self, counts: Sequence[int], *, random_state: RandomState = None
+    ) -> NDArray[np.intp]:
+        """Label the points for each of several numbers of clusters, on the graph of the last fit.
+
+        The eigenvectors are found once, for the largest number. If the graph has more components
+        than the smallest number, bridges join them for all numbers; :meth:`relabel` decides this
+        for each number by itself.
+
+        Parameters
+        ----------
+        counts : sequence of int
+            Numbers of clusters.
+        random_state : int, RandomState or None
+            Starts of K-means, the same for every number.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, len(counts))
+        """
+        check_is_fitted(self, "affinity_matrix_")
+        for count in counts:
+            check_cluster_count(count, self.affinity_matrix_.shape[0])
+        graph, neighbors = self._spectral_graph(ThreadEngine(self.n_jobs))
+        bridge = auto_bridge(graph, min(counts)) if self.bridge == "auto" else self.bridge
+        vectors = embedded_graph(graph, max(counts), neighbors, bridge, self._cut).vectors
+        columns = [
+            self._labels_of(unit_length_rows(vectors[:, :count]), count, random_state)
+            for count in counts
+        ]
+        return np.column_stack(columns)
 
     def spectrum(self, count: int) -> FloatArray:
         """Leading eigenvalues of the normalised graph that was clustered.

@@ -76,7 +76,7 @@ def spectral_embedding(affinity: Graph, n_dimensions: int) -> Embedding:
         values, vectors = leading_eigenpairs(_uniformly_linked(affinity), n_dimensions)
     else:
         values, vectors = _by_component(affinity, component, n_dimensions)
-    return Embedding(_unit_rows(vectors), values, n_components)
+    return Embedding(unit_length_rows(vectors), values, n_components)
 
 
 def connected_components(affinity: Graph) -> tuple[int, NDArray[np.int32]]:
@@ -179,6 +179,7 @@ def _uniform_links(degree: FloatArray) -> float:
     return float(UNIFORM_LINKS * (degree.mean() or 1.0))
 
 
-def _unit_rows(vectors: FloatArray) -> FloatArray:
+def unit_length_rows(vectors: FloatArray) -> FloatArray:
+    """Rows scaled to unit length; rows of zeros stay."""
     norm = np.linalg.norm(vectors, axis=1, keepdims=True)
     return vectors / np.where(norm > 0, norm, 1.0)

@@ -1,0 +1,84 @@
+"""Which clusterers a search compares, by the look of the columns."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.cluster import KMeans
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from srsg.estimators import SRSG, RidgeGraph
+
+MANY_FEATURES = 100
+"""From here on a half of the features still describes the points, and directions tell them apart:
+images, spectra, gene expression. Fewer columns are taken for those of a table."""
+
+ONE_UNIT = 1 / 4
+"""Columns share a unit if the variance is spread over at least this share of them."""
+
+Candidates = list[tuple[str, Any]]
+
+
+class Columns(Enum):
+    """What the columns of the data look like."""
+
+    MANY = "many features"
+    ONE_UNIT = "a table whose columns share one unit"
+    SEVERAL_UNITS = "a table whose columns have different units"
+
+
+def look_at_columns(X: NDArray) -> Columns:
+    """Tell images and spectra from tables, and tables in one unit from others.
+
+    The variance of columns with different units is mostly that of a few large ones. Spread evenly,
+    ``(sum v)^2 / sum v^2`` is the number of columns; concentrated in one, it is 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from srsg.selection.candidates import look_at_columns
+    >>> X = np.random.default_rng(0).standard_normal((50, 8))
+    >>> look_at_columns(X).value
+    'a table whose columns share one unit'
+    >>> look_at_columns(X * 10.0 ** np.arange(8)).value
+    'a table whose columns have different units'
+    """
+    if X.shape[1] >= MANY_FEATURES:
+        return Columns.MANY
+    variance = X.var(axis=0, dtype=np.float64)
+    variance = variance[variance > 0]
+    if not variance.size:
+        return Columns.ONE_UNIT
+    variance /= variance.max()  # so that squares stay finite
+    spread = variance.sum() ** 2 / (variance**2).sum()
+    return Columns.ONE_UNIT if spread >= ONE_UNIT * len(variance) else Columns.SEVERAL_UNITS
+
+
+def auto_candidates(columns: Columns, options: dict[str, Any]) -> Candidates:
+    """The clusterers to compare, the default first: it wins ties.
+
+    ``options`` are parameters of all of them, such as ``n_jobs``.
+    """
+    srsg, ridge = SRSG(**options), RidgeGraph(**options)
+    # After standardising, the mean point is the origin: without the constant coordinate a point
+    # and its mirror image would get the same code.
+    affine_srsg = make_pipeline(StandardScaler(), SRSG(affine=True, **options))
+    affine_ridge = make_pipeline(StandardScaler(), RidgeGraph(affine=True, **options))
+    if columns is Columns.MANY:
+        return [("srsg", srsg), ("ridge", ridge)]
+    if columns is Columns.ONE_UNIT:
+        return [
+            ("srsg", srsg),
+            ("srsg, standardised, affine", affine_srsg),
+            ("ridge", ridge),
+            ("ridge, standardised, affine", affine_ridge),
+            ("kmeans", KMeans(n_init=10)),
+        ]
+    return [
+        ("srsg, standardised, affine", affine_srsg),
+        ("kmeans, standardised", make_pipeline(StandardScaler(), KMeans(n_init=10))),
+    ]
