@@ -95,7 +95,7 @@ def adjusted_mutual_info(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     shared = float((table[used] / n_points * np.log(ratio)).sum())
     # The first term overshoots where there are nearly as many clusters as points.
     chance = min((len(rows) - 1) * (len(columns) - 1) / (2 * n_points), 0.9 * largest)
-    return (shared - chance) / (largest - chance)
+    return float((shared - chance) / (largest - chance))
 
 
 def _entropy(shares: np.ndarray) -> float:
