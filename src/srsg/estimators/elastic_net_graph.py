@@ -34,13 +34,14 @@ class ElasticNetGraph(AgreementClusterer, PostprocessedClusterer):
         Share of the l1 norm, above 0; at 1 this is the l1-graph.
     gamma : float
         For ``lam="auto"``: lam is the smallest at which the point's code would be empty, divided
-        by this. In the literature's notation, whose gamma is ``2 / lam``: so many times the
-        smallest useful gamma.
+        by this. In the literature's notation, whose gamma is ``2 / lam``, it is this multiple of
+        the smallest useful gamma.
     tol : float
         Largest violation of the optimality conditions that a code may have.
     normalize, keep_largest, code_neighbors
-        What becomes of the codes before they make a graph: scaled to unit norm; cut to so many
-        of their largest entries; replaced by the graph of the so many most similar codes.
+        What happens to the codes before they make a graph: they are scaled to unit norm; cut to
+        this many of their largest entries; replaced by the graph that joins every point with this
+        many others of most similar codes.
     affinity : {"codes", "agreement"}
         What the spectral step works on. "codes" is ``affinity_matrix_``, of which it takes the
         normalised cut. "agreement" takes the codes as they are, weighs the edges by what their
@@ -57,12 +58,12 @@ class ElasticNetGraph(AgreementClusterer, PostprocessedClusterer):
         How the embedded points get their labels.
     n_init : int
         Restarts of K-means.
-    memory : str, object like joblib.Memory or None
-        Where graphs are kept: with another ``n_clusters`` a fit on the same points finds its
-        graph there.
+    memory : str, joblib.Memory or None
+        Folder that keeps graphs: a later fit on the same points with another ``n_clusters`` finds
+        its graph there.
     max_memory : int, str or None
-        Most memory, in bytes or as "2GB", that coding takes beside its input; None takes half of
-        what is free.
+        Most memory that coding may take besides its input, in bytes or as text such as "2GB"; None
+        allows half of what is free.
     n_jobs : int or None
         Threads; None takes all cores. The result does not depend on it.
     random_state : int, RandomState or None
@@ -88,7 +89,7 @@ class ElasticNetGraph(AgreementClusterer, PostprocessedClusterer):
     n_clusters_ : int
         Number of clusters.
     eigengaps_, spectrum_ : ndarray
-        For ``n_clusters="auto"``: the relative gaps and the eigenvalues that it was found by.
+        For ``n_clusters="auto"``: the relative gaps and the eigenvalues that led to the number.
     embedding_ : ndarray of shape (n, n_clusters_)
     eigenvalues_ : ndarray of shape (n_clusters_,)
     affine_ : float

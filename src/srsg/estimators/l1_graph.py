@@ -33,12 +33,12 @@ class L1Graph(CertifiedClusterer):
     tol : float
         Largest violation of the optimality conditions that a code over all points may have.
     approximate : bool
-        Code every point over ``n_candidates`` points that an index finds, not over all: for more
-        points than can all be compared. Codes are exact on their candidates; how far they are
-        from those over all points says ``kkt_quantiles_``, of a random sample. Takes faiss:
-        ``pip install 'srsg[approximate]'``. New points are coded over all fitted ones.
+        Code every point over ``n_candidates`` points that an index finds, instead of over all: for
+        more points than can all be compared. Codes are exact on their candidates; how far they
+        are from those over all points is measured on a random sample, see ``kkt_quantiles_``.
+        Needs faiss: ``pip install 'srsg[approximate]'``. New points are coded over all fitted ones.
     n_candidates : int
-        With ``approximate``: points that a code may use; neighbours are found among them.
+        With ``approximate``: how many points a code may use; neighbours are found among them.
     n_neighbors : int
         Nearest neighbours found along the way, for bridges between components.
     affine : bool or float
@@ -51,21 +51,21 @@ class L1Graph(CertifiedClusterer):
         How the embedded points get their labels.
     n_init : int
         Restarts of K-means.
-    memory : str, object like joblib.Memory or None
-        Where graphs are kept: with another ``n_clusters`` a fit on the same points finds its
-        graph there.
+    memory : str, joblib.Memory or None
+        Folder that keeps graphs: a later fit on the same points with another ``n_clusters`` finds
+        its graph there.
     max_memory : int, str or None
-        Most memory, in bytes or as "2GB", that coding takes beside its input; None takes half of
-        what is free.
+        Most memory that coding may take besides its input, in bytes or as text such as "2GB"; None
+        allows half of what is free.
     n_jobs : int or None
         Threads; None takes all cores. The result does not depend on it.
     engine : {"threads", "dask"}, address or distributed.Client
-        Where the points are coded: threads of this process, or the workers of the present Dask
-        client, of the scheduler at an address such as ``tcp://127.0.0.1:8786``, or of a client. The
-        result does not depend on it. With a cluster X may be a ``dask.array``.
+        Where the points are coded: on threads of this process, or on the workers of the current
+        Dask client ("dask"), of the scheduler at an address such as ``tcp://127.0.0.1:8786``, or of
+        the given client. The result does not depend on it. On a cluster X may be a ``dask.array``.
     checkpoint : str, path or None
-        Folder that keeps the work done so far: a fit that was cut short, on the same points with
-        the same parameters, goes on where it was.
+        Folder that keeps the work done so far: after an interruption, a fit on the same points
+        with the same parameters continues where the last one stopped.
     random_state : int, RandomState or None
         Starts of K-means and, with ``approximate``, the sample; all else is deterministic.
     verbose : bool
@@ -93,7 +93,7 @@ class L1Graph(CertifiedClusterer):
     n_clusters_ : int
         Number of clusters.
     eigengaps_, spectrum_ : ndarray
-        For ``n_clusters="auto"``: the relative gaps and the eigenvalues that it was found by.
+        For ``n_clusters="auto"``: the relative gaps and the eigenvalues that led to the number.
     embedding_ : ndarray of shape (n, n_clusters_)
     eigenvalues_ : ndarray of shape (n_clusters_,)
     n_scans_ : int

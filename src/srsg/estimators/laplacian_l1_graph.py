@@ -54,12 +54,12 @@ class LaplacianL1Graph(CodeClusterer):
         How the embedded points get their labels.
     n_init : int
         Restarts of K-means.
-    memory : str, object like joblib.Memory or None
-        Where graphs are kept: with another ``n_clusters`` a fit on the same points finds its
-        graph there.
+    memory : str, joblib.Memory or None
+        Folder that keeps graphs: a later fit on the same points with another ``n_clusters`` finds
+        its graph there.
     max_memory : int, str or None
-        Most memory, in bytes or as "2GB", that coding takes beside its input; None takes half of
-        what is free.
+        Most memory that coding may take besides its input, in bytes or as text such as "2GB"; None
+        allows half of what is free.
     n_jobs : int or None
         Threads; None takes all cores. The result does not depend on it.
     random_state : int, RandomState or None
@@ -88,7 +88,7 @@ class LaplacianL1Graph(CodeClusterer):
     n_clusters_ : int
         Number of clusters.
     eigengaps_, spectrum_ : ndarray
-        For ``n_clusters="auto"``: the relative gaps and the eigenvalues that it was found by.
+        For ``n_clusters="auto"``: the relative gaps and the eigenvalues that led to the number.
     embedding_ : ndarray of shape (n, n_clusters_)
     eigenvalues_ : ndarray of shape (n_clusters_,)
     affine_ : float

@@ -34,9 +34,9 @@ class LocalScalingSpectralClustering(GraphClusterer):
         How the embedded points get their labels.
     n_init : int
         Restarts of K-means.
-    memory : str, object like joblib.Memory or None
-        Where graphs are kept: with another ``n_clusters`` a fit on the same points finds its
-        graph there.
+    memory : str, joblib.Memory or None
+        Folder that keeps graphs: a later fit on the same points with another ``n_clusters`` finds
+        its graph there.
     n_jobs : int or None
         Threads; None takes all cores. The result does not depend on it.
     random_state : int, RandomState or None
@@ -53,7 +53,7 @@ class LocalScalingSpectralClustering(GraphClusterer):
     n_clusters_ : int
         Number of clusters.
     eigengaps_, spectrum_ : ndarray
-        For ``n_clusters="auto"``: the relative gaps and the eigenvalues that it was found by.
+        For ``n_clusters="auto"``: the relative gaps and the eigenvalues that led to the number.
     embedding_ : ndarray of shape (n, n_clusters_)
     eigenvalues_ : ndarray of shape (n_clusters_,)
     fit_X_ : ndarray of shape (n, n_features)

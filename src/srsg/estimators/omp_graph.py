@@ -29,8 +29,9 @@ class OMPGraph(PostprocessedClusterer):
     tol : float
         A code is done when the squared norm of its residual is at most this.
     normalize, keep_largest, code_neighbors
-        What becomes of the codes before they make a graph: scaled to unit norm; cut to so many
-        of their largest entries; replaced by the graph of the so many most similar codes.
+        What happens to the codes before they make a graph: they are scaled to unit norm; cut to
+        this many of their largest entries; replaced by the graph that joins every point with this
+        many others of most similar codes.
     n_neighbors : int
         Nearest neighbours found along the way, for bridges between components.
     affine : bool or float
@@ -43,12 +44,12 @@ class OMPGraph(PostprocessedClusterer):
         How the embedded points get their labels.
     n_init : int
         Restarts of K-means.
-    memory : str, object like joblib.Memory or None
-        Where graphs are kept: with another ``n_clusters`` a fit on the same points finds its
-        graph there.
+    memory : str, joblib.Memory or None
+        Folder that keeps graphs: a later fit on the same points with another ``n_clusters`` finds
+        its graph there.
     max_memory : int, str or None
-        Most memory, in bytes or as "2GB", that coding takes beside its input; None takes half of
-        what is free.
+        Most memory that coding may take besides its input, in bytes or as text such as "2GB"; None
+        allows half of what is free.
     n_jobs : int or None
         Threads; None takes all cores. The result does not depend on it.
     random_state : int, RandomState or None
@@ -68,7 +69,7 @@ class OMPGraph(PostprocessedClusterer):
     n_clusters_ : int
         Number of clusters.
     eigengaps_, spectrum_ : ndarray
-        For ``n_clusters="auto"``: the relative gaps and the eigenvalues that it was found by.
+        For ``n_clusters="auto"``: the relative gaps and the eigenvalues that led to the number.
     embedding_ : ndarray of shape (n, n_clusters_)
     eigenvalues_ : ndarray of shape (n_clusters_,)
     affine_ : float
