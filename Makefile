@@ -5,7 +5,7 @@ VENV := .venv
 RUN := $(VENV)/bin/python
 READY := $(VENV)/.ready
 
-.PHONY: demo test bench clean
+.PHONY: demo test bench release clean
 
 demo: $(READY)
 	$(RUN) -m srsg demo
@@ -19,8 +19,13 @@ bench: $(READY)
 	$(RUN) -m benchmarks.methods
 	$(RUN) -m benchmarks.smce
 
+# What is released, built and tried; DRAFT=1 rehearses it before the changelog has its date.
+release: $(READY)
+	$(RUN) -m pip install --quiet --disable-pip-version-check "build>=1.2"
+	$(RUN) -m tools.release $(if $(DRAFT),--draft)
+
 clean:
-	rm -rf $(VENV) demo
+	rm -rf $(VENV) demo dist
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tracemalloc
 from contextlib import contextmanager
 from pathlib import Path
@@ -56,8 +57,41 @@ def test_little_free_memory_is_no_error(monkeypatch):
     assert block_size_within(None, (10_000, 100), np.dtype("f4"), 2) == 16
 
 
-def test_free_memory_is_known():
-    assert 10**6 < free_memory() < 10**15
+@pytest.fixture
+def system(tmp_path, monkeypatch):
+    """A system whose files say what a test writes into them."""
+    monkeypatch.setattr("srsg.engines.budget.Path", lambda path: tmp_path / path.lstrip("/"))
+    container = tmp_path / "sys" / "fs" / "cgroup"
+    container.mkdir(parents=True)
+    (tmp_path / "proc").mkdir()
+    (tmp_path / "proc" / "meminfo").write_text("MemTotal: 9000 kB\nMemAvailable:    5000 kB\n")
+    return container
+
+
+@pytest.mark.parametrize(
+    ("limit", "used", "expected"),
+    [
+        ("max\n", "7\n", 5000 * 1024),
+        ("4000000\n", "1000000\n", 3_000_000),
+        ("9000000\n", "1000000\n", 5000 * 1024),
+        ("1000000\n", "1000001\n", 0),
+    ],
+)
+def test_free_memory_is_what_system_and_container_leave(system, limit, used, expected):
+    (system / "memory.max").write_text(limit)
+    (system / "memory.current").write_text(used)
+    assert free_memory() == expected
+
+
+@pytest.mark.skipif(not hasattr(os, "sysconf"), reason="the system does not tell")
+def test_free_memory_where_no_file_tells(system):
+    (system.parents[2] / "proc" / "meminfo").unlink()
+    assert free_memory() == os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
+
+
+@pytest.mark.skipif(not hasattr(os, "sysconf"), reason="the system does not tell")
+def test_free_memory_of_this_machine():
+    assert 0 < free_memory() < os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
 @pytest.mark.parametrize("budget", ["70MB", "100MB"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -20,7 +21,13 @@ from srsg.cli import app
 from srsg.datasets import Dataset
 from srsg.experiments import run as running
 from srsg.experiments.evaluate import Result, Score, evaluate
-from srsg.experiments.journal import Journal, Key, code_digest
+from srsg.experiments.journal import (
+    NO_PART_IN_RESULTS,
+    Journal,
+    Key,
+    code_digest,
+    digest_of_results,
+)
 from srsg.experiments.point_problems import problems, theorem_bound
 from srsg.experiments.published import compared_methods, published_rows
 from srsg.experiments.report import table_markdown
@@ -244,6 +251,32 @@ def test_journal_survives_a_crash_and_other_code(tmp_path):
     journal.forget_other_code()
     assert Journal(path).find(other, [0]) is None
     assert Journal(path).find(key, [0]) == (score,)
+
+
+@pytest.mark.parametrize(
+    ("name", "counts"),
+    [
+        ("solvers/l1.py", True),
+        ("metrics.py", True),
+        ("experiments/evaluate.py", True),
+        ("experiments/report.py", False),
+        ("cli/cluster.py", False),
+        ("engines/progress.py", False),
+        ("engines/threads.py", True),
+    ],
+)
+def test_results_are_those_of_the_code_they_depend_on(tmp_path, name, counts):
+    package = tmp_path / "srsg"
+    shutil.copytree(Path(srsg.__file__).parent, package, ignore=shutil.ignore_patterns("__*"))
+    before = digest_of_results(package)
+    with (package / name).open("a") as file:
+        file.write("# changed\n")
+    assert (digest_of_results(package) != before) == counts
+
+
+def test_what_has_no_part_in_results_exists():
+    for name in NO_PART_IN_RESULTS:
+        assert (Path(srsg.__file__).parent / name).exists(), name
 
 
 def results_for(row, **accuracies):

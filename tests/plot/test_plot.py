@@ -67,8 +67,18 @@ def test_gallery_shows_members(members, digits, ax):
 
 def test_gallery_of_colours_and_small_clusters(ax):
     X = np.random.default_rng(0).random((5, 12))
-    plot.gallery(KMeans(2, n_init=1, random_state=0).fit(X), X, (2, 2, 3), count=9, ax=ax)
-    assert ax.images[0].get_array().shape == (6, 27, 4)
+    model = KMeans(2, n_init=1, random_state=0).fit(X)
+    plot.gallery(model, X, (2, 2, 3), count=9, ax=ax)
+    # Two clusters and nine places, each with a line of empty pixels after its picture.
+    sheet = np.asarray(ax.images[0].get_array()).reshape(2, 3, 9, 3, 4)[:, :2, :, :2]
+    scaled = (X - X.min()) / (X.max() - X.min())
+    for row in (0, 1):
+        shown = sheet[row].swapaxes(0, 1)
+        own = scaled[model.labels_ == row].reshape(-1, 2, 2, 3)
+        found = {picture[..., :3].tobytes() for picture in shown[: len(own)]}
+        assert found == {picture.tobytes() for picture in own}
+        assert (shown[: len(own), ..., 3] == 1).all()
+        assert not shown[len(own) :].any()
 
 
 def test_sensitivity_draws_runs_as_bands(ax):

@@ -20,7 +20,8 @@ COLUMNS = (
     *("dataset", "n_clusters", "method", "parameters", "data", "code"),
     *("seed", "ac", "nmi", "seconds"),
 )
-NO_PART_IN_RESULTS = ("cli", "experiments", "plot.py", "__main__.py", "progress.py")
+NO_PART_IN_RESULTS = ("cli", "plot", "report", "__main__.py", "engines/progress.py")
+"""Files and folders of the package that change no result; of the experiments one file counts."""
 
 
 @dataclass(frozen=True)
@@ -41,21 +42,24 @@ def code_digest() -> str:
 
     Examples
     --------
+    >>> import srsg
     >>> from srsg.experiments.journal import code_digest
-    >>> code_digest() == code_digest()
+    >>> code_digest().startswith(f"{srsg.__version__}-")
     True
     """
-    package = Path(__file__).parent.parent
+    return f"{version('srsg')}-{digest_of_results(Path(__file__).parents[1])[:12]}"
+
+
+def digest_of_results(package: Path) -> str:
+    """A digest of the files of a package that results depend on."""
     digest = sha256(version("scikit-learn").encode())  # its K-means labels the points
-    own = [Path(__file__).with_name("evaluate.py")]
-    own += (
-        path
-        for path in sorted(package.rglob("*.py"))
-        if path.relative_to(package).parts[0] not in NO_PART_IN_RESULTS
-    )
-    for path in own:
-        digest.update(path.read_bytes())
-    return f"{version('srsg')}-{digest.hexdigest()[:12]}"
+    for path in sorted(package.rglob("*.py")):
+        name = path.relative_to(package).as_posix()
+        if name.startswith("experiments/") and name != "experiments/evaluate.py":
+            continue
+        if not name.startswith(NO_PART_IN_RESULTS):
+            digest.update(path.read_bytes())
+    return digest.hexdigest()
 
 
 class Journal:
