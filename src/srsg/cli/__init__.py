@@ -14,6 +14,7 @@ from srsg.cli.compare import compare
 from srsg.cli.console import Commands
 from srsg.cli.data import data
 from srsg.cli.demo import demo
+from srsg.cli.groups import with_groups
 from srsg.cli.info import info
 from srsg.cli.predict import predict
 from srsg.cli.reproduce import reproduce
@@ -25,8 +26,11 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (cluster, compare, predict, info, demo, reproduce):
-    app.command()(command)
+for command in (cluster, compare, predict):
+    app.command()(with_groups(command))
+app.command()(with_groups(info, leave_out=["drop_missing"]))
+app.command()(demo)
+app.command()(reproduce)
 app.add_typer(data, name="data")
 
 

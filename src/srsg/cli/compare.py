@@ -12,6 +12,7 @@ import typer
 from srsg.cli import options
 from srsg.cli.bars import bars
 from srsg.cli.console import fail, note
+from srsg.cli.groups import Reading
 from srsg.cli.outputs import check_output
 from srsg.registry import methods
 
@@ -35,12 +36,8 @@ def compare(
         Path | None,
         typer.Option("-o", "--output", help="The table: .csv or .md.", show_default=False),
     ] = None,
-    labels: options.Labels = None,
-    drop_missing: options.DropMissing = False,
-    columns: options.Columns = None,
-    variable: options.Variable = None,
-    image_size: options.ImageSize = None,
-    gray: options.Gray = False,
+    *,
+    reading: Reading,
     seed: options.Seed = 0,
     jobs: options.Jobs = None,
     json: options.AsJson = False,
@@ -54,17 +51,7 @@ def compare(
     quiet = quiet or json
     check_output(output, (".csv", ".md"), "--output")
     with bars(quiet) as progress:
-        table = options.read_table(
-            data,
-            progress,
-            quiet=quiet,
-            labels=labels,
-            drop_missing=drop_missing,
-            columns=columns,
-            variable=variable,
-            image_size=image_size,
-            gray=gray,
-        )
+        table = reading.read(data, progress, quiet=quiet)
         from srsg.experiments.comparison import compare_methods
         from srsg.graph.labels import check_cluster_count
 

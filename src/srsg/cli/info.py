@@ -3,34 +3,23 @@
 from __future__ import annotations
 
 import json as jsonlib
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 from srsg.cli import options
 from srsg.cli.bars import bars
+from srsg.cli.groups import Reading
 
 
 def info(
     data: options.Data,
-    labels: options.Labels = None,
-    columns: options.Columns = None,
-    variable: options.Variable = None,
-    image_size: options.ImageSize = None,
-    gray: options.Gray = False,
+    *,
+    reading: Reading,
     json: options.AsJson = False,
 ) -> None:
     """Tell what is in a file, whether it is fit for clustering, and what to do if not."""
     with bars(json) as progress:
-        table = options.read_table(
-            data,
-            progress,
-            quiet=True,
-            labels=labels,
-            drop_missing=True,
-            columns=columns,
-            variable=variable,
-            image_size=image_size,
-            gray=gray,
-        )
+        # Rows with gaps are counted, not refused.
+        table = replace(reading, drop_missing=True).read(data, progress, quiet=True)
         from srsg.files.inspection import inspect_table
 
         facts = inspect_table(table)

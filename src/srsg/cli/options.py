@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
-from srsg.cli.console import note
 from srsg.registry import methods
-
-if TYPE_CHECKING:
-    from srsg.engines.progress import Progress
-    from srsg.files import Table
 
 READING, FITTING, WRITING = "The data", "The method", "What is written"
 """Headings of the options in the help."""
@@ -135,39 +130,3 @@ LabelsFile = Annotated[
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors and results only.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print a summary as JSON.")]
-
-
-def read_table(
-    data: str,
-    progress: Progress,
-    *,
-    quiet: bool = False,
-    columns: str | None = None,
-    image_size: str | None = None,
-    scheduler: str | None = None,
-    **options: Any,
-) -> Table:
-    """Read DATA as the options ask for, and print its notes.
-
-    With a scheduler, its workers will read the points: the table has a dask array.
-    """
-    from srsg.files import read_points
-    from srsg.files.reading import display_name
-
-    names = columns.split(",") if columns else None
-    height, _, width = (image_size or "").partition("x")
-    with progress.stage(f"reading {display_name(data)}", 1):
-        if scheduler is not None:
-            from srsg.engines.dask.tables import read_table_on
-
-            table = read_table_on(scheduler, data, names, options["variable"], options["labels"])
-        else:
-            table = read_points(
-                data,
-                columns=names,
-                image_size=(int(height), int(width)) if image_size else None,
-                **options,
-            )
-    for line in () if quiet else table.notes:
-        note(line)
-    return table

@@ -10,6 +10,7 @@ import typer
 from srsg.cli import options
 from srsg.cli.bars import bars
 from srsg.cli.console import say
+from srsg.cli.groups import Reading
 from srsg.cli.outputs import check_labels, score_line
 
 
@@ -20,12 +21,8 @@ def predict(
     ],
     data: options.Data,
     output: options.LabelsFile = options.STANDARD_OUTPUT,
-    labels: options.Labels = None,
-    drop_missing: options.DropMissing = False,
-    columns: options.Columns = None,
-    variable: options.Variable = None,
-    image_size: options.ImageSize = None,
-    gray: options.Gray = False,
+    *,
+    reading: Reading,
     quiet: options.Quiet = False,
 ) -> None:
     """Find the clusters of new points by a model, each with the share of its code that agrees.
@@ -36,17 +33,7 @@ def predict(
         with progress.stage("loading", 1):
             check_labels(output)
             fitted = _load(model)
-        table = options.read_table(
-            data,
-            progress,
-            quiet=quiet,
-            labels=labels,
-            drop_missing=drop_missing,
-            columns=columns,
-            variable=variable,
-            image_size=image_size,
-            gray=gray,
-        )
+        table = reading.read(data, progress, quiet=quiet)
         shares = fitted.predict_confidence(table.X)
     from srsg.files import write_labels
 

@@ -1,0 +1,179 @@
+"""The options of ``srsg cluster``, by what they are about."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from inspect import signature
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from srsg.cli import options, outputs
+from srsg.cli.groups import Reading
+from srsg.registry import Method, methods
+
+
+def _of_method(text: str) -> Any:
+    return typer.Option(help=text, show_default="the method's", rich_help_panel=options.FITTING)
+
+
+def _of_run(text: str, **more: Any) -> Any:
+    return typer.Option(help=text, rich_help_panel=options.FITTING, **more)
+
+
+def _file(text: str) -> Any:
+    return typer.Option(help=text, rich_help_panel=options.WRITING, show_default=False)
+
+
+@dataclass(frozen=True)
+class MethodOptions:
+    """The method and its parameters; those that are None are the method's own."""
+
+    method: options.MethodName = "srsg"
+    lam: Annotated[float | None, _of_method("Weight of the l1 norm.")] = None
+    gamma: Annotated[float | None, _of_method("Weight of the regularisation.")] = None
+    n_neighbors: Annotated[int | None, _of_method("Nearest neighbours of a point.")] = None
+    step: Annotated[float | None, _of_method("Step of srsg.")] = None
+    l1_ratio: Annotated[float | None, _of_method("Share of the l1 norm in ensc.")] = None
+    n_nonzero: Annotated[int | None, _of_method("Most points that code a point in omp.")] = None
+    scale_neighbor: Annotated[int | None, _of_method("Neighbour of sc's local scale.")] = None
+    approximate: Annotated[
+        bool,
+        typer.Option(
+            "--approximate",
+            help="For very many points: code each over candidates that an index finds.",
+            rich_help_panel=options.FITTING,
+        ),
+    ] = False
+    candidates: Annotated[int | None, _of_method("Of a point, with --approximate.")] = None
+
+    @property
+    def chosen(self) -> Method:
+        """The method by its name."""
+        return methods()[self.method]
+
+    def check(self) -> None:
+        """Refuse what does not go together."""
+        if self.candidates is not None and not self.approximate:
+            raise typer.BadParameter("--candidates goes with --approximate.")
+
+    def parameters(self) -> dict[str, Any]:
+        """Parameters of the estimator."""
+        given = asdict(self)
+        del given["method"]
+        given["approximate"] = self.approximate or None
+        given["n_candidates"] = given.pop("candidates")
+        return given
+
+
+@dataclass(frozen=True)
+class RunningOptions:
+    """Where and with what the method runs; labels depend on the seed only."""
+
+    memory: Annotated[
+        Path | None, _of_run("Folder that keeps graphs: another -k is then quick.")
+    ] = None
+    max_memory: Annotated[
+        str | None,
+        _of_run(
+            "Most memory that coding takes beside the data, such as 2GB.",
+            show_default="half of what is free",
+        ),
+    ] = None
+    scheduler: Annotated[
+        str | None,
+        _of_run(
+            "Dask scheduler, such as tcp://127.0.0.1:8786: its workers read DATA (.npy "
+            ".parquet .zarr) and code the points.",
+            metavar="ADDRESS",
+        ),
+    ] = None
+    checkpoint: Annotated[
+        Path | None,
+        _of_run("Folder that keeps the work done so far, for the next run after one cut short."),
+    ] = None
+    seed: options.Seed = 0
+    jobs: options.Jobs = None
+
+    def parameters(self) -> dict[str, Any]:
+        """Parameters of the estimator."""
+        return {
+            "memory": None if self.memory is None else str(self.memory),
+            "max_memory": self.max_memory,
+            "n_jobs": self.jobs,
+            "engine": self.scheduler,
+            "checkpoint": None if self.checkpoint is None else str(self.checkpoint),
+            "random_state": self.seed,
+        }
+
+
+@dataclass(frozen=True)
+class OutputFiles:
+    """The files to write."""
+
+    output: options.LabelsFile = options.STANDARD_OUTPUT
+    graph: Annotated[Path | None, _file("The graph: .npz .graphml .csv.")] = None
+    model: Annotated[Path | None, _file("The model, for srsg predict: .skops.")] = None
+    report: Annotated[Path | None, _file("A page to look at: .html.")] = None
+
+    def check(self) -> None:
+        """Refuse now what could not be written in the end."""
+        outputs.check_labels(self.output)
+        outputs.check_graph(self.graph)
+        outputs.check_model(self.model)
+        outputs.check_report(self.report)
+
+    def asked_for(self) -> dict[str, Path]:
+        """The files by what goes into them; standard output is none."""
+        files = {
+            "labels": self.output,
+            "graph": self.graph,
+            "model": self.model,
+            "report": self.report,
+        }
+        return {
+            kind: path
+            for kind, path in files.items()
+            if path is not None and path != options.STANDARD_OUTPUT
+        }
+
+
+def make_estimator(method: MethodOptions, clusters: str | None, running: RunningOptions) -> Any:
+    """The method's estimator; a parameter that it lacks is refused by the name of its option."""
+    known = signature(method.chosen.estimator).parameters
+    both = {**method.parameters(), **running.parameters()}
+    given = {name: value for name, value in both.items() if value is not None}
+    for name in given:
+        if name not in known:
+            spelt = {"n_jobs": "--jobs", "engine": "--scheduler", "n_candidates": "--candidates"}
+            option = spelt.get(name, f"--{name.replace('_', '-')}")
+            raise typer.BadParameter(f"{option} is no option of the method {method.method}.")
+    return method.chosen.default(
+        int(clusters) if clusters not in (None, "auto") else "auto", **given
+    )
+
+
+def check_without_graph(method: Method, clusters: str | None, files: OutputFiles) -> None:
+    """What the methods that build no graph cannot do."""
+    if method.path.startswith("srsg:"):
+        return
+    if clusters in (None, "auto"):
+        raise typer.BadParameter(f"the method {method.name} needs a number of clusters: -k.")
+    for option, value in (("--graph", files.graph), ("--model", files.model)):
+        if value is not None:
+            raise typer.BadParameter(f"{option} is no option of the method {method.name}.")
+
+
+def check_on_cluster(reading: Reading, files: OutputFiles) -> None:
+    """What takes the points in this process, where those of a cluster do not come."""
+    needs_points = {
+        "--drop-missing": reading.drop_missing,
+        "--image-size": reading.image_size,
+        "--gray": reading.gray,
+        "--model": files.model,
+        "--report": files.report,
+    }
+    for option, value in needs_points.items():
+        if value:
+            raise typer.BadParameter(f"{option} takes the points in this process: no --scheduler.")

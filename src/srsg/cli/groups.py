@@ -1,0 +1,104 @@
+"""Options in groups: a command takes one small object for the options of one subject."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
+from inspect import Parameter, Signature, signature
+from typing import TYPE_CHECKING, Any, get_type_hints
+
+from srsg.cli import options
+from srsg.cli.console import note
+
+if TYPE_CHECKING:
+    from srsg.engines.progress import Progress
+    from srsg.files import Table
+
+
+def with_groups(command: Callable[..., None], leave_out: Sequence[str] = ()) -> Callable[..., None]:
+    """A command whose parameters that are dataclasses become one option for each field.
+
+    Parameters
+    ----------
+    command : function
+        What runs. A field of its dataclasses is declared as typer's parameters are.
+    leave_out : sequence of str
+        Fields that are no options of this command; they keep their defaults.
+    """
+    hints = get_type_hints(command, include_extras=True)
+    parameters: list[Parameter] = []
+    groups: dict[str, tuple[Any, list[str]]] = {}
+    for name, parameter in signature(command).parameters.items():
+        kind = hints[name]
+        if not is_dataclass(kind):
+            parameters.append(parameter.replace(annotation=kind))
+            continue
+        shown = [each for each in fields(kind) if each.name not in leave_out]
+        types = get_type_hints(kind, include_extras=True)
+        groups[name] = kind, [each.name for each in shown]
+        parameters += [_as_parameter(each, types[each.name]) for each in shown]
+
+    def run(**given: Any) -> None:
+        gathered = {
+            name: kind(**{field: given.pop(field) for field in names})
+            for name, (kind, names) in groups.items()
+        }
+        command(**given, **gathered)
+
+    run.__name__, run.__doc__, run.__module__ = (
+        command.__name__,
+        command.__doc__,
+        command.__module__,
+    )
+    # What typer reads instead of the names of `run`.
+    run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {each.name: each.annotation for each in parameters}
+    return run
+
+
+def _as_parameter(field: Field[Any], annotation: Any) -> Parameter:
+    default = Parameter.empty if field.default is MISSING else field.default
+    return Parameter(field.name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How DATA is read."""
+
+    labels: options.Labels = None
+    drop_missing: options.DropMissing = False
+    columns: options.Columns = None
+    variable: options.Variable = None
+    image_size: options.ImageSize = None
+    gray: options.Gray = False
+
+    def read(
+        self, data: str, progress: Progress, *, quiet: bool = False, scheduler: str | None = None
+    ) -> Table:
+        """Read DATA as the options ask for, and print its notes.
+
+        With a scheduler, its workers will read the points: the table has a dask array.
+        """
+        from srsg.files import read_points
+        from srsg.files.reading import display_name
+
+        names = self.columns.split(",") if self.columns else None
+        height, _, width = (self.image_size or "").partition("x")
+        with progress.stage(f"reading {display_name(data)}", 1):
+            if scheduler is not None:
+                from srsg.engines.dask.tables import read_table_on
+
+                table = read_table_on(scheduler, data, names, self.variable, self.labels)
+            else:
+                table = read_points(
+                    data,
+                    labels=self.labels,
+                    drop_missing=self.drop_missing,
+                    columns=names,
+                    variable=self.variable,
+                    image_size=(int(height), int(width)) if self.image_size else None,
+                    gray=self.gray,
+                )
+        for line in () if quiet else table.notes:
+            note(line)
+        return table

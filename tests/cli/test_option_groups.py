@@ -1,0 +1,83 @@
+"""Options in groups: one small object per subject, the same options on the command line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from inspect import signature
+from typing import Annotated
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from srsg.cli import app, cluster, compare, info, predict
+from srsg.cli.cluster_options import MethodOptions, OutputFiles, RunningOptions
+from srsg.cli.groups import Reading, with_groups
+
+
+@dataclass(frozen=True)
+class Colors:
+    front: Annotated[str, typer.Option("-f", "--front", help="In front.")] = "red"
+    back: Annotated[int, typer.Option(help="Behind.")] = 3
+
+
+def paint(name: str, *, colors: Colors, loud: Annotated[bool, typer.Option("--loud")] = False):
+    """Paint something."""
+    print(name, colors.front, colors.back, loud)
+
+
+def run(command, *arguments):
+    app = typer.Typer()
+    app.command()(command)
+    return CliRunner().invoke(app, list(arguments))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "printed"),
+    [
+        (["x"], "x red 3 False"),
+        (["x", "-f", "blue", "--loud"], "x blue 3 True"),
+        (["--back", "7", "x"], "x red 7 False"),
+    ],
+)
+def test_fields_are_options(arguments, printed):
+    assert run(with_groups(paint), *arguments).stdout == f"{printed}\n"
+
+
+def test_fields_that_are_left_out_keep_their_defaults():
+    command = with_groups(paint, leave_out=["back"])
+    assert run(command, "x").stdout == "x red 3 False\n"
+    done = run(command, "x", "--back", "7")
+    assert done.exit_code == 2
+    assert "--back" in done.output
+
+
+def test_wrong_values_are_refused_and_the_text_is_the_commands():
+    assert run(with_groups(paint), "x", "--back", "much").exit_code == 2
+    assert "Paint something." in run(with_groups(paint), "--help").stdout
+
+
+def options_of(command):
+    found = typer.main.get_command(app).commands[command].params
+    return {name for each in found for name in (*each.opts, *each.secondary_opts)}
+
+
+def test_every_field_is_an_option_of_cluster():
+    offered = {each.name for each in typer.main.get_command(app).commands["cluster"].params}
+    for group in (MethodOptions, OutputFiles, RunningOptions, Reading):
+        assert {each.name for each in fields(group)} <= offered
+
+
+@pytest.mark.parametrize("command", ["cluster", "compare", "predict", "info", "demo", "reproduce"])
+def test_the_size_of_blocks_is_no_option(command):
+    assert not {name for name in options_of(command) if "block" in name}
+
+
+def test_gaps_are_no_choice_of_info():
+    assert "--drop-missing" in options_of("compare")
+    assert "--drop-missing" not in options_of("info")
+
+
+@pytest.mark.parametrize("command", [cluster, compare, info, predict])
+def test_no_command_takes_a_crowd_of_parameters(command):
+    assert len(signature(command).parameters) <= 10
