@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays as some_arrays
 
 from srsg.files import FileError, read_points
+from srsg.points import is_memory_mapped
 from support.file_samples import (
     FRAME,
     TABLES,
@@ -243,3 +244,13 @@ def test_missing_values_name_their_rows_or_are_dropped(tmp_path):
     nothing = text(tmp_path / "g.csv", "a,b\n1,\n,2\n")
     with pytest.raises(FileError, match="all 2 rows"):
         read_points(nothing, drop_missing=True)
+
+
+def test_large_npy_files_are_mapped(tmp_path, monkeypatch):
+    X = np.random.default_rng(0).random((100, 5))
+    np.save(tmp_path / "X.npy", X)
+    assert not is_memory_mapped(read_points(tmp_path / "X.npy").X)
+    monkeypatch.setattr("srsg.files.arrays.MAPPED_FROM", 0)
+    table = read_points(tmp_path / "X.npy")
+    assert is_memory_mapped(table.X)
+    np.testing.assert_array_equal(table.X, X)
