@@ -192,7 +192,7 @@ def test_options_reach_the_method(table, method, options):
 def test_memory_keeps_the_graph(tmp_path, table):
     for k in (3, 2):
         good("cluster", table, "-k", k, "--labels", "kind", "--memory", tmp_path / "graphs")
-    assert len(list((tmp_path / "graphs").rglob("output.pkl"))) == 1
+    assert len(list((tmp_path / "graphs").rglob("graph.*.npz"))) == 1
 
 
 # Other commands

@@ -38,7 +38,8 @@ def cluster(
 ) -> None:
     """Cluster the points of a file or the images of a folder.
 
-    Labels go to standard output as CSV, or to the file that -o names.
+    Labels go to standard output as CSV, or to the file that -o names. Files that exist are
+    replaced, except DATA itself.
     """
     quiet = quiet or json
     method.check()
@@ -53,7 +54,7 @@ def cluster(
                 from srsg.neighbors.candidates import check_faiss
 
                 check_faiss()
-            files.check()
+            files.check([data, reading.labels])
         table = reading.read(data, progress, quiet=quiet, scheduler=running.scheduler)
         start = time.perf_counter()
         estimator.fit(table.X)
@@ -91,8 +92,12 @@ def _write(
     if "graph" in files:
         write_graph(files["graph"], estimator.affinity_matrix_, labels=estimator.labels_)
     if "model" in files:
+        import numpy as np
+
         from srsg.persistence import save_model
 
+        if table.feature_names is not None:
+            estimator.feature_names_in_ = np.array(table.feature_names, dtype=object)
         save_model(estimator, files["model"])
     if "report" in files:
         from srsg.report import write_report

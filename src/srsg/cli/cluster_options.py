@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from inspect import signature
 from pathlib import Path
@@ -117,8 +118,12 @@ class OutputFiles:
     model: Annotated[Path | None, _file("The model, for srsg predict: .skops.")] = None
     report: Annotated[Path | None, _file("A page to look at: .html.")] = None
 
-    def check(self) -> None:
-        """Refuse now what could not be written in the end."""
+    def check(self, inputs: Sequence[str | None]) -> None:
+        """Refuse now what could not be written in the end, or would replace an input."""
+        named = {
+            f"--{name}": getattr(self, name) for name in ("output", "graph", "model", "report")
+        }
+        outputs.check_not_inputs(named, inputs)
         outputs.check_labels(self.output)
         outputs.check_graph(self.graph)
         outputs.check_model(self.model)

@@ -13,7 +13,7 @@ from srsg.cli import options
 from srsg.cli.bars import bars
 from srsg.cli.console import fail, note
 from srsg.cli.groups import Reading
-from srsg.cli.outputs import check_output
+from srsg.cli.outputs import check_not_inputs, check_output
 from srsg.registry import methods
 
 if TYPE_CHECKING:
@@ -50,6 +50,7 @@ def compare(
     """
     quiet = quiet or json
     check_output(output, (".csv", ".md"), "--output")
+    check_not_inputs({"--output": output}, [data, reading.labels])
     with bars(quiet) as progress:
         table = reading.read(data, progress, quiet=quiet)
         from srsg.experiments.comparison import compare_methods

@@ -31,6 +31,7 @@ _AS_OPTIONS = {
     "approximate=True": "--approximate",
     "scale_neighbor=": "--scale-neighbor ",
     "labels=": "--labels ",
+    "columns=...": "--columns",
 }
 """How the command line spells what the library's messages advise."""
 

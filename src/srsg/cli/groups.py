@@ -73,11 +73,18 @@ class Reading:
     gray: options.Gray = False
 
     def read(
-        self, data: str, progress: Progress, *, quiet: bool = False, scheduler: str | None = None
+        self,
+        data: str,
+        progress: Progress,
+        *,
+        quiet: bool = False,
+        scheduler: str | None = None,
+        features: Sequence[str] | None = None,
     ) -> Table:
         """Read DATA as the options ask for, and print its notes.
 
-        With a scheduler, its workers will read the points: the table has a dask array.
+        With a scheduler, its workers will read the points: the table has a dask array. With the
+        names of a model's features, the columns of a table are matched with them.
         """
         from srsg.files import read_points
         from srsg.files.reading import display_name
@@ -98,6 +105,7 @@ class Reading:
                     variable=self.variable,
                     image_size=(int(height), int(width)) if self.image_size else None,
                     gray=self.gray,
+                    features=features,
                 )
         for line in () if quiet else table.notes:
             note(line)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from srsg.cli.options import STANDARD_OUTPUT
@@ -16,6 +18,32 @@ def check_output(path: Path | None, endings: tuple[str, ...], option: str) -> No
     if path.suffix.lower() not in endings:
         raise FileError(f"{option} {path}: its name must end in {' or '.join(endings)}.")
     check_writable(path)
+
+
+def check_not_inputs(
+    outputs: Mapping[str, Path | None], inputs: Sequence[str | Path | None]
+) -> None:
+    """Refuse an output that is read, or is another output, whatever paths or links lead there."""
+    from srsg.files import FileError
+
+    files = {option: path for option, path in outputs.items() if path and path != STANDARD_OUTPUT}
+    for option, path in files.items():
+        for each in inputs:
+            if each and _same_file(path, Path(each)):
+                raise FileError(f"{option} {path}: is an input ({each}), which it would replace.")
+    taken: dict[str, str] = {}
+    for option, path in files.items():
+        other = taken.setdefault(os.path.realpath(path), option)
+        if other != option:
+            raise FileError(f"{option} {path}: is the file of {other} too.")
+
+
+def _same_file(one: Path, other: Path) -> bool:
+    """Whether two paths lead to one file, by links of either kind or another spelling."""
+    try:
+        return os.path.samefile(one, other)
+    except OSError:  # one of them is not there
+        return os.path.realpath(one) == os.path.realpath(other)
 
 
 def check_labels(path: Path) -> None:

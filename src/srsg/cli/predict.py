@@ -11,7 +11,7 @@ from srsg.cli import options
 from srsg.cli.bars import bars
 from srsg.cli.console import say
 from srsg.cli.groups import Reading
-from srsg.cli.outputs import check_labels, score_line
+from srsg.cli.outputs import check_labels, check_not_inputs, score_line
 
 
 def predict(
@@ -27,13 +27,19 @@ def predict(
 ) -> None:
     """Find the clusters of new points by a model, each with the share of its code that agrees.
 
-    Labels go to standard output as CSV, or to the file that -o names.
+    Columns are matched by their names with those that the model was fitted on, whatever their
+    order; files without a header go by the order of their columns. Labels go to standard output as
+    CSV, or to the file that -o names, which is replaced if it exists.
     """
     with bars(quiet) as progress:
         with progress.stage("loading", 1):
             check_labels(output)
+            check_not_inputs({"--output": output}, [data, model, reading.labels])
             fitted = _load(model)
-        table = reading.read(data, progress, quiet=quiet)
+            # The reader matches them; the estimator would only warn that an array has no names.
+            features = fitted.__dict__.pop("feature_names_in_", None)
+        names = None if features is None else features.tolist()
+        table = reading.read(data, progress, quiet=quiet, features=names)
         shares = fitted.predict_confidence(table.X)
     from srsg.files import write_labels
 

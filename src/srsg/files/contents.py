@@ -20,6 +20,8 @@ class Request:
     variable: str | None = None
     image_size: tuple[int, int] | None = None
     gray: bool = False
+    features: Sequence[str] | None = None
+    """Names of the features of a fitted model, which the columns of a table are matched with."""
 
 
 @dataclass(frozen=True, eq=False)

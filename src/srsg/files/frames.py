@@ -11,10 +11,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from srsg.files.columns import choose_columns
+from srsg.files.columns import all_numbers, choose_columns
 from srsg.files.contents import Contents, Request
 from srsg.files.dialects import dialect_of
 from srsg.files.errors import FileError, needed, parsing
+
+MOST_COLUMNS = 100_000
+"""More are refused in text: they would take minutes, and mostly mean that lines do not end."""
 
 
 def read_text(path: Path, request: Request) -> Contents:
@@ -52,8 +55,9 @@ def read_feather(path: Path, request: Request) -> Contents:
 def _read_bytes(name: str, data: bytes, sep: str | None, request: Request) -> Contents:
     pandas = needed("pandas", "CSV files")
     text = _decoded(name, data)
-    dialect = dialect_of(text, sep)
+    _check_width(name, text)
     with parsing(name, "CSV"), warnings.catch_warnings():
+        dialect = dialect_of(text, sep)
         warnings.simplefilter("error", pandas.errors.ParserWarning)
         frame = pandas.read_csv(
             io.StringIO(text),
@@ -68,6 +72,8 @@ def _read_bytes(name: str, data: bytes, sep: str | None, request: Request) -> Co
         )
     if frame.isna().to_numpy().any():  # pandas fills up lines that are too short
         _check_lengths(name, text, dialect.sep)
+    if request.features is not None and dialect.has_header == all_numbers(request.features):
+        request = replace(request, features=None)  # one of the two has no names: by order
     found = choose_columns(name, frame, request)
     if dialect.has_header:
         return found
@@ -89,6 +95,19 @@ def _decoded(name: str, data: bytes) -> str:
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise FileError(f"{name}: cannot be read as CSV: line {line} is not UTF-8 text.") from error
+
+
+def _check_width(name: str, text: str) -> None:
+    """Refuse a first line that no table has: every column takes some time, even if it is short."""
+    start = len(text) - len(text.lstrip())
+    end = text.find("\n", start)
+    first = text[start:] if end < 0 else text[start:end]
+    n_columns = max(first.count(separator) for separator in ",;\t") + 1
+    if n_columns > MOST_COLUMNS:
+        raise FileError(
+            f"{name}: its first line has {n_columns} fields, and text with more than "
+            f"{MOST_COLUMNS} columns is not read. Save the numbers as .npy, one row per point."
+        )
 
 
 def _check_lengths(name: str, text: str, sep: str) -> None:

@@ -39,6 +39,7 @@ def read_points(
     variable: str | None = None,
     image_size: tuple[int, int] | None = None,
     gray: bool = False,
+    features: Sequence[str] | None = None,
 ) -> Table:
     """Read points, and labels if there are any, from a file or a folder of images.
 
@@ -71,6 +72,10 @@ def read_points(
         Resize images to this.
     gray : bool
         Turn coloured images gray.
+    features : sequence of str, optional
+        ``feature_names_in_`` of a fitted model. The columns of a table are put into this order; it
+        is an error if any is missing, or if there are others. Files without names of columns go
+        by the order that they have.
 
     Returns
     -------
@@ -99,7 +104,7 @@ def read_points(
     ('column id set aside: identifier',)
     """
     file, name = file_or_name(labels)
-    found = _read(path, Request(name, columns, variable, image_size, gray))
+    found = _read(path, Request(name, columns, variable, image_size, gray, features))
     each = read_labels(file, found.values.shape) if file else found.labels
     return checked_table(display_name(path), found, each, drop_missing=drop_missing)
 
