@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     )
     from srsg.graph.labels import cluster_graph
     from srsg.registry import methods
+    from srsg.selection import StabilitySearch
 
 __version__ = version("srsg")
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "LocalScalingSpectralClustering",
     "OMPGraph",
     "RidgeGraph",
+    "StabilitySearch",
     "cluster_graph",
     "methods",
 ]
@@ -40,6 +42,7 @@ __all__ = [
 _HOME = {
     "cluster_graph": "srsg.graph.labels",
     "methods": "srsg.registry",
+    "StabilitySearch": "srsg.selection",
 }  # all others: srsg.estimators
 
 

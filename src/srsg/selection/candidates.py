@@ -63,22 +63,23 @@ def auto_candidates(columns: Columns, options: dict[str, Any]) -> Candidates:
 
     ``options`` are parameters of all of them, such as ``n_jobs``.
     """
-    srsg, ridge = SRSG(**options), RidgeGraph(**options)
+    if columns is Columns.MANY:
+        return [("srsg", SRSG(**options)), ("ridge", RidgeGraph(**options))]
     # After standardising, the mean point is the origin: without the constant coordinate a point
     # and its mirror image would get the same code.
     affine_srsg = make_pipeline(StandardScaler(), SRSG(affine=True, **options))
-    affine_ridge = make_pipeline(StandardScaler(), RidgeGraph(affine=True, **options))
-    if columns is Columns.MANY:
-        return [("srsg", srsg), ("ridge", ridge)]
-    if columns is Columns.ONE_UNIT:
+    if columns is Columns.SEVERAL_UNITS:
+        # The lengths of raw points would be those of the few columns with the largest numbers.
         return [
-            ("srsg", srsg),
             ("srsg, standardised, affine", affine_srsg),
-            ("ridge", ridge),
-            ("ridge, standardised, affine", affine_ridge),
-            ("kmeans", KMeans(n_init=10)),
+            ("kmeans, standardised", make_pipeline(StandardScaler(), KMeans(n_init=10))),
         ]
     return [
+        ("srsg", SRSG(**options)),
         ("srsg, standardised, affine", affine_srsg),
-        ("kmeans, standardised", make_pipeline(StandardScaler(), KMeans(n_init=10))),
+        (
+            "ridge, standardised, affine",
+            make_pipeline(StandardScaler(), RidgeGraph(affine=True, **options)),
+        ),
+        ("kmeans", KMeans(n_init=10)),
     ]

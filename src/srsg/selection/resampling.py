@@ -8,9 +8,6 @@ import numpy as np
 
 from srsg.types import IntArray
 
-SHARE = 0.7
-"""Share of the points that a sample has: two samples then have half of the points in common."""
-
 MAX_POINTS = 3000
 """Points that samples are drawn from: more of them would cost more and tell hardly more."""
 
@@ -38,16 +35,17 @@ def draw_resamples(
     n_points: int,
     n_features: int,
     n_samples: int,
+    share: float,
     n_halves: int,
     random_state: np.random.RandomState,
 ) -> Resamples:
-    """Draw samples of the points, and pairs of halves of the features.
+    """Draw samples with this share of the points each, and pairs of halves of the features.
 
     Examples
     --------
     >>> import numpy as np
     >>> from srsg.selection.resampling import draw_resamples
-    >>> drawn = draw_resamples(10, 4, 2, 1, np.random.RandomState(0))
+    >>> drawn = draw_resamples(10, 4, 2, 0.7, 1, np.random.RandomState(0))
     >>> [len(rows) for rows in drawn.points], [len(half) for half in drawn.halves[0]]
     ([7, 7], [2, 2])
     """
@@ -56,7 +54,7 @@ def draw_resamples(
         return np.sort(random_state.choice(rows, count, replace=False))
 
     base = some(np.arange(n_points), min(n_points, MAX_POINTS))
-    points = [some(base, round(SHARE * len(base))) for _ in range(n_samples)]
+    points = [some(base, round(share * len(base))) for _ in range(n_samples)]
     halves = []
     for _ in range(n_halves):
         order = random_state.permutation(n_features)
