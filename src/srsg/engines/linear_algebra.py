@@ -3,54 +3,61 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
-from threading import RLock
+from threading import Lock
 from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
 
 @lru_cache(maxsize=1)
-def _thread_pools(n_modules: int) -> ThreadpoolController:
-    """The libraries with threads. Looking for them takes a while, so it is done again only when
-    modules were imported since, which may have brought their own."""
-    return ThreadpoolController()
+def _blas_libraries(n_modules: int) -> list[Any]:
+    """The BLAS libraries of this process. Looking for them takes a while, so it is done again only
+    when modules were imported since, which may have brought their own."""
+    return ThreadpoolController().select(user_api="blas").lib_controllers
+
+
+def _set_threads(library: Any, number: int) -> None:
+    # Since version 3.8 threadpoolctl lets only one thread change OpenBLAS until that thread is
+    # done, and ignores others without a word. But ours share a limit: the first one sets it and
+    # the last one, which may be another, takes it back.
+    getattr(library, "_real_set_num_threads", library.set_num_threads)(number)
 
 
 class _SharedLimit:
-    """A limit on the threads of BLAS that everybody inside shares.
+    """One thread for libraries whose number of threads holds for the whole process.
 
-    The limit is one of the process, not of a thread. If each user saved and restored it alone,
-    the second of two that overlap would save the limit of the first, and restore that for good.
-    So the first one in saves, and the last one out restores.
+    If every user saved and restored that number by itself, the second of two that overlap would
+    find the limit of the first, and restore that for good. So the first one in saves the number,
+    and the last one out restores it.
     """
 
     def __init__(self) -> None:
-        self._lock = RLock()
+        self._lock = Lock()
         self._n_inside = 0
-        self._limits: list[Any] = []
-        self._n_modules = 0
+        self._before: list[tuple[Any, int]] = []
 
-    def enter(self) -> None:
+    def enter(self, libraries: Sequence[Any]) -> None:
         with self._lock:
-            # A library that was loaded in the meantime has to be limited too.
-            if not self._n_inside or self._n_modules != len(sys.modules):
-                self._n_modules = len(sys.modules)
-                pools = _thread_pools(self._n_modules)
-                self._limits.append(pools.limit(limits=1, user_api="blas"))
             self._n_inside += 1
+            limited = {library.filepath for library, _ in self._before}
+            for library in libraries:
+                if library.filepath not in limited:  # or it was loaded in the meantime
+                    self._before.append((library, library.num_threads))
+                    _set_threads(library, 1)
 
     def leave(self) -> None:
         with self._lock:
             self._n_inside -= 1
             if not self._n_inside:
-                while self._limits:  # the first limit was set with the numbers to go back to
-                    self._limits.pop().restore_original_limits()
+                for library, number in self._before:
+                    _set_threads(library, number)
+                self._before = []
 
 
-_BLAS = _SharedLimit()
+_PROCESS_WIDE = _SharedLimit()
 
 
 @contextmanager
@@ -67,8 +74,16 @@ def serial_linear_algebra() -> Iterator[None]:
     >>> with serial_linear_algebra():
     ...     pass
     """
-    _BLAS.enter()
+    libraries = _blas_libraries(len(sys.modules))
+    by_openmp = [each for each in libraries if getattr(each, "threading_layer", "") == "openmp"]
+    _PROCESS_WIDE.enter([each for each in libraries if each not in by_openmp])
+    # OpenMP has a number for each thread, so each restores its own.
+    numbers = [library.num_threads for library in by_openmp]
     try:
+        for library in by_openmp:
+            _set_threads(library, 1)
         yield
     finally:
-        _BLAS.leave()
+        for library, number in zip(by_openmp, numbers, strict=True):
+            _set_threads(library, number)
+        _PROCESS_WIDE.leave()
