@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 
 import pytest
 
-from srsg.engines import ThreadEngine
+from srsg.engines import ThreadEngine, serial_linear_algebra
 from srsg.engines.progress import PrintedProgress
 
 
@@ -64,3 +65,66 @@ def test_progress_tells_what_was_done_unless_quiet(capsys):
     assert "counting" in capsys.readouterr().err
     engine.quiet().map(lambda _, block: block, None, [0, 1], label="counting")
     assert capsys.readouterr().err == ""
+
+
+def blas_threads():
+    """Threads of BLAS libraries that have one number of them for the whole process."""
+    from threadpoolctl import threadpool_info
+
+    pools = [pool for pool in threadpool_info() if pool["user_api"] == "blas"]
+    return [pool["num_threads"] for pool in pools if pool["threading_layer"] != "openmp"]
+
+
+@pytest.fixture
+def two_blas_threads():
+    """Without a context manager: inside one, threadpoolctl lets no other thread set anything."""
+    from srsg.engines.linear_algebra import _blas_libraries, _set_threads
+
+    libraries = _blas_libraries(len(sys.modules))
+    before = [library.num_threads for library in libraries]
+    for library in libraries:
+        _set_threads(library, 2)
+    yield
+    for library, number in zip(libraries, before, strict=True):
+        _set_threads(library, number)
+
+
+def test_nested_users_leave_blas_as_it_was(two_blas_threads):
+    assert set(blas_threads()) == {2}
+    with serial_linear_algebra():
+        with serial_linear_algebra():
+            assert set(blas_threads()) == {1}
+        assert set(blas_threads()) == {1}
+    assert set(blas_threads()) == {2}
+
+
+def test_users_that_overlap_leave_blas_as_it_was(two_blas_threads):
+    """The first to start is the first to end, in a thread of its own, which goes on living."""
+    first_started, other_started = threading.Event(), threading.Event()
+    first_ended, may_end = threading.Event(), threading.Event()
+    seen = []
+
+    def wait_for_other(*_):
+        first_started.set()
+        assert other_started.wait(10)
+
+    def first():
+        ThreadEngine(1).map(wait_for_other, None, [0], label="")
+        seen.append(blas_threads())
+        first_ended.set()
+        may_end.wait(10)
+
+    def other(*_):
+        other_started.set()
+        assert first_ended.wait(10)
+        seen.append(blas_threads())
+
+    thread = threading.Thread(target=first)
+    thread.start()
+    assert first_started.wait(10)
+    ThreadEngine(1).map(other, None, [0], label="")
+    after = blas_threads()
+    may_end.set()
+    thread.join()
+    assert set(after) == {2}
+    assert [set(each) for each in seen] == [{1}, {1}]  # as long as one was inside

@@ -3,23 +3,87 @@
 from __future__ import annotations
 
 import sys
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
+from threading import Lock
+from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
 
 @lru_cache(maxsize=1)
-def _thread_pools(n_modules: int) -> ThreadpoolController:
-    """The libraries with threads. Looking for them takes a while, so it is done again only when
-    modules were imported since, which may have brought their own."""
-    return ThreadpoolController()
+def _blas_libraries(n_modules: int) -> list[Any]:
+    """The BLAS libraries of this process. Looking for them takes a while, so it is done again only
+    when modules were imported since, which may have brought their own."""
+    return ThreadpoolController().select(user_api="blas").lib_controllers
 
 
-def serial_linear_algebra() -> AbstractContextManager[object]:
+def _set_threads(library: Any, number: int) -> None:
+    # Since version 3.8 threadpoolctl lets only one thread change OpenBLAS until that thread is
+    # done, and ignores others without a word. But ours share a limit: the first one sets it and
+    # the last one, which may be another, takes it back.
+    getattr(library, "_real_set_num_threads", library.set_num_threads)(number)
+
+
+class _SharedLimit:
+    """One thread for libraries whose number of threads holds for the whole process.
+
+    If every user saved and restored that number by itself, the second of two that overlap would
+    find the limit of the first, and restore that for good. So the first one in saves the number,
+    and the last one out restores it.
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._n_inside = 0
+        self._before: list[tuple[Any, int]] = []
+
+    def enter(self, libraries: Sequence[Any]) -> None:
+        with self._lock:
+            self._n_inside += 1
+            limited = {library.filepath for library, _ in self._before}
+            for library in libraries:
+                if library.filepath not in limited:  # or it was loaded in the meantime
+                    self._before.append((library, library.num_threads))
+                    _set_threads(library, 1)
+
+    def leave(self) -> None:
+        with self._lock:
+            self._n_inside -= 1
+            if not self._n_inside:
+                for library, number in self._before:
+                    _set_threads(library, number)
+                self._before = []
+
+
+_PROCESS_WIDE = _SharedLimit()
+
+
+@contextmanager
+def serial_linear_algebra() -> Iterator[None]:
     """Keep BLAS to one thread.
 
     Its threads inside ours would oversubscribe the machine, and the bits of a product may
-    depend on how many there are.
+    depend on how many there are. May be nested, and entered by several threads at once: BLAS
+    has its threads back when the last one leaves.
+
+    Examples
+    --------
+    >>> from srsg.engines import serial_linear_algebra
+    >>> with serial_linear_algebra():
+    ...     pass
     """
-    return _thread_pools(len(sys.modules)).limit(limits=1, user_api="blas")
+    libraries = _blas_libraries(len(sys.modules))
+    by_openmp = [each for each in libraries if getattr(each, "threading_layer", "") == "openmp"]
+    _PROCESS_WIDE.enter([each for each in libraries if each not in by_openmp])
+    # OpenMP has a number for each thread, so each restores its own.
+    numbers = [library.num_threads for library in by_openmp]
+    try:
+        for library in by_openmp:
+            _set_threads(library, 1)
+        yield
+    finally:
+        for library, number in zip(by_openmp, numbers, strict=True):
+            _set_threads(library, number)
+        _PROCESS_WIDE.leave()

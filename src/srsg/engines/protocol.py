@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeVar
 
 from srsg.engines.checkpoint import Checkpoint
@@ -94,27 +94,15 @@ class Engine(Protocol):
         ``done`` is called with every result as soon as it is there.
         """
 
-    def hold(
+    def map_rows(
         self,
-        task: RowTask[Block, Any],
+        task: RowTask[Block, Result],
         points: Points,
         blocks: Sequence[Block],
         *,
         label: str,
-    ) -> Any:
-        """Begin blocks and leave what comes of it where it is; its reports can be had at once:
-        ``reports`` of the result has the attribute ``report`` of each."""
-
-    def map_held(
-        self,
-        task: Callable[[Any, Block], Result],
-        held: Any,
-        blocks: Mapping[int, Block],
-        points: Points,
-        *,
-        label: str,
-    ) -> dict[int, Result]:
-        """``task(held[place], block)`` for every place and block, where the workers hold it."""
+    ) -> list[Result]:
+        """What ``task`` makes of every block with the rows that it needs, in that order."""
 
     def rows_a_block(self, points: Points, n_rows: int, rows_each: float = 1.0) -> int:
         """How many of ``n_rows`` rows a block of a scan should have, if it needs ``rows_each``

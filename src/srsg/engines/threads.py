@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed, wait
 from copy import copy
 from functools import partial
@@ -93,28 +93,15 @@ class ThreadEngine:
     ) -> list[Result]:
         return self.map(partial(_scan, task), points, blocks, label=label, done=done)
 
-    def hold(
+    def map_rows(
         self,
-        task: RowTask[Block, Any],
+        task: RowTask[Block, Result],
         points: Points,
         blocks: Sequence[Block],
         *,
         label: str,
-    ) -> Held:
-        return Held(self.map(partial(_start, task), points, blocks, label=label))
-
-    def map_held(
-        self,
-        task: Callable[[Any, Block], Result],
-        held: Any,
-        blocks: Mapping[int, Block],
-        points: Points,
-        *,
-        label: str,
-    ) -> dict[int, Result]:
-        pairs = [(held.objects[place], block) for place, block in blocks.items()]
-        found = self.map(_apply_pair, task, pairs, label=label)
-        return dict(zip(blocks, found, strict=True))
+    ) -> list[Result]:
+        return self.map(partial(_start, task), points, blocks, label=label)
 
     def rows_a_block(self, points: Points, n_rows: int, rows_each: float = 1.0) -> int:
         return max(
@@ -145,15 +132,3 @@ def _scan(task: ShardScan[Block, Any, Any, Result], points: Points, block: Block
 
 def _start(task: RowTask[Block, Started], points: Points, block: Block) -> Started:
     return task.start(Rows(points.x), block)
-
-
-def _apply_pair(task: Callable[[Any, Any], Result], pair: tuple[Any, Any]) -> Result:
-    return task(*pair)
-
-
-class Held:
-    """What threads hold: the objects themselves."""
-
-    def __init__(self, objects: list[Any]) -> None:
-        self.objects = objects
-        self.reports = [getattr(each, "report", None) for each in objects]

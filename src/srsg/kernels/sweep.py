@@ -2,52 +2,55 @@
 
 Algorithm 1 would take all n coordinates. It moves only a few of them, the *active* ones: where
 the point's code is not zero, and where ``c_t <= 0``. Every other one stays zero as long as
-``s |grad_t| <= sqrt(2 s gamma c_t)``, which is checked, and whoever fails the check takes part.
+``s |grad_t| <= sqrt(2 s gamma c_t)``, which is checked; those that fail the check take part.
 So the result is that of Algorithm 1 at full length.
+
+The points need not be at hand. A small problem holds all that Algorithm 1 has to know of them;
+a point whose problem is not known is left out and says what it needs, and the next *pass* over
+the sweep goes on from there.
 """
 
 from collections import namedtuple
 
 import numpy as np
 
-from srsg.kernels.codes import residual
 from srsg.kernels.compiled import helper, kernel
+from srsg.kernels.entrants import with_entrants
 from srsg.kernels.fpgd_sp import Settings, fpgd_sp_run, no_trace, stable_step
-from srsg.kernels.linalg import dot, gather, gram_matrix, in_float64, multiply
-from srsg.kernels.votes import (
-    coefficient,
-    count_votes,
-    insertion_sort,
-    position,
-    smallest_positive_coefficient,
-)
+from srsg.kernels.linalg import assign
+from srsg.kernels.small_problems import find_in_kept, keep, new_problem, part_of_kept
+from srsg.kernels.votes import coefficient, count_votes, insertion_sort, position
 
-Outcome = namedtuple("Outcome", "fit iterations changed cut let_in")
+SweepOutcome = namedtuple("SweepOutcome", "fit iterations changed cut let_in")
 """Of every point: ``||x - X z||^2``, FPGD-SP iterations, whether its support changed, whether
 its step was cut to the stable bound, and how many coordinates the check let in."""
 
 
-def new_outcome(n_points: int) -> Outcome:
+def new_outcome(n_points: int) -> SweepOutcome:
     dtypes = {"fit": float, "iterations": np.int64, "changed": bool, "cut": bool}
-    return Outcome(*(np.zeros(n_points, dtypes.get(name, np.int64)) for name in Outcome._fields))
+    return SweepOutcome(
+        *(np.zeros(n_points, dtypes.get(name, np.int64)) for name in SweepOutcome._fields)
+    )
 
 
-NO_POINT = np.int64(-1)
+Coded = namedtuple("Coded", "points targets own neighbors")
+"""What is coded over which points: the points and the targets (arrays without rows if they are
+not at hand), the index of each target among the points or -1, and its neighbours."""
 
-# Unit norm holds up to the rounding of float32 points.
-NORM_MARGIN = 1.0 + 1e-5
+Known = namedtuple("Known", "kept reached")
+"""What is known of points that are not at hand: small problems, and who a residual reaches."""
 
+Pass = namedtuple("Pass", "number solved moved needs floor asked n_asked")
+"""A pass over a sweep. For every point: the pass that solved it (0 if none has), the pass in which
+its support last became another one, and, where it could not be solved, what it needs: a problem on
+the coordinates ``asked``, or the points that its residual reaches down to the ``floor``."""
 
-Task = namedtuple("Task", "target own row votes")
-"""One problem (7): the point that is coded; its index among the points, or -1 if it is none of
-them; the row of its code; the votes of its neighbours."""
+NOTHING, A_PROBLEM, POINTS_IN_REACH = 0, 1, 2
+"""What a point needs."""
 
-Problem = namedtuple("Problem", "gram b power")
-"""``X_A' X_A``, ``X_A' x`` and ``x' x`` for the active coordinates A of a point x."""
-
-Kept = namedtuple("Kept", "size active numbers")
-"""The problem that every point had last, for most points have it again in the next sweep: its
-size (-1 where it was too large to keep), its active coordinates, and its numbers in one row."""
+Task = namedtuple("Task", "own row votes")
+"""One problem (7): the point's index among the points, or -1 if it is not one of them; the row of
+its code; the votes of its neighbours."""
 
 
 @helper()
@@ -66,100 +69,6 @@ def active_coordinates(codes, task):
             size += 1
     insertion_sort(active[:size])
     return active[:size]
-
-
-@helper()
-def with_entrants(points, codes, task, active, settings, run):
-    """The active coordinates and those that full-length Algorithm 1 might let in.
-
-    The gradient of coordinate t at ``m^(k)`` is ``2 |x_t' r|`` with r the residual there: at
-    most twice the residual's norm, which settles nearly every point at once; and at most its
-    value at the start plus twice the way travelled from there.
-    """
-    bound = np.sqrt(2 * settings.gamma / settings.step)
-    weakest = smallest_positive_coefficient(task.votes)
-    if 2 * run.residual_norm * NORM_MARGIN <= bound * np.sqrt(weakest):
-        return active
-    resid = np.empty(points.shape[1])
-    residual(points, task.target, codes, task.row, resid)
-    more = np.empty(points.shape[0], np.int64)
-    size = 0
-    for t in range(points.shape[0]):
-        joins = position(active, t) >= 0
-        if not joins and t != task.own:
-            gradient = 2 * abs(dot(points[t], resid)) + 2 * run.radius * NORM_MARGIN
-            joins = gradient > bound * np.sqrt(coefficient(task.votes, t))
-        if joins:
-            more[size] = t
-            size += 1
-    return more[:size]
-
-
-@helper()
-def is_kept(kept, row, active):
-    if row >= kept.size.shape[0] or kept.size[row] != active.shape[0]:
-        return False
-    for k in range(active.shape[0]):
-        if kept.active[row, k] != active[k]:
-            return False
-    return True
-
-
-@helper()
-def keep(kept, row, active, problem):
-    """Keep a problem for the next sweep, if there is room for it."""
-    size = active.shape[0]
-    if row >= kept.size.shape[0]:
-        return
-    if size > kept.active.shape[1]:
-        kept.size[row] = -1
-        return
-    kept.size[row] = size
-    numbers = kept.numbers[row]
-    numbers[0] = problem.power
-    place = 1
-    for k in range(size):
-        kept.active[row, k] = active[k]
-        numbers[place] = problem.b[k]
-        place += 1
-        for j in range(k + 1):
-            numbers[place] = problem.gram[k, j]
-            place += 1
-
-
-@helper()
-def kept_problem(kept, row):
-    size = kept.size[row]
-    numbers = kept.numbers[row]
-    gram = np.empty((size, size))
-    b = np.empty(size)
-    place = 1
-    for k in range(size):
-        b[k] = numbers[place]
-        place += 1
-        for j in range(k + 1):
-            gram[k, j] = gram[j, k] = numbers[place]
-            place += 1
-    return Problem(gram, b, numbers[0])
-
-
-@helper()
-def small_problem(points, task, active, kept):
-    """The problem of a point on its active coordinates: that of the last sweep, or a new one."""
-    if is_kept(kept, task.row, active):
-        return kept_problem(kept, task.row)
-    problem = new_problem(points, task.target, active)
-    keep(kept, task.row, active, problem)
-    return problem
-
-
-@helper()
-def new_problem(points, target, active):
-    own = in_float64(target)
-    atoms = gather(points, active, active.shape[0])
-    b = np.empty(active.shape[0])
-    multiply(atoms, own, b)
-    return Problem(gram_matrix(atoms), b, dot(own, own))
 
 
 @helper()
@@ -191,76 +100,116 @@ def run_on(problem, codes, task, active, settings):
 
 
 @helper()
-def solve(points, codes, task, settings, kept):
-    """Algorithm 1 at full length: the coordinates that took part, their code, how many of them
-    the check let in, what the last run did and the settings it ended with."""
-    active = active_coordinates(codes, task)
-    started = active.shape[0]
-    size = -1  # so that an empty active set has its run too
-    while size < active.shape[0]:
-        size = active.shape[0]
-        problem = small_problem(points, task, active, kept)
-        z, run, used = run_on(problem, codes, task, active, settings)
-        active = with_entrants(points, codes, task, active, used, run)
-    return active, z, size - started, run, used
+def is_due(coded, this_pass, p):
+    """Whether a point has to be solved: for the first time, or because an earlier neighbour has
+    another support than it had when the point was solved."""
+    if this_pass.solved[p] == 0:
+        return True
+    for j in coded.neighbors[p]:
+        if j < coded.own[p] and this_pass.moved[j] > this_pass.solved[p]:
+            return True
+    return False
 
 
 @helper()
-def store(codes, i, active, z):
+def ask(this_pass, p, needs, floor, active):
+    """Note what a point needs before it can be solved."""
+    this_pass.solved[p] = 0
+    this_pass.needs[p] = needs
+    this_pass.floor[p] = floor
+    this_pass.n_asked[p] = active.shape[0]
+    assign(this_pass.asked[p, : active.shape[0]], active)
+
+
+@helper()
+def same_support(a, b, p):
+    if a.size[p] != b.size[p]:
+        return False
+    for k in range(a.size[p]):
+        if a.index[p, k] != b.index[p, k]:
+            return False
+    return True
+
+
+@helper()
+def store(codes, p, active, z):
     """Write a code into its row; tells whether its support changed."""
     changed = False
     total = 0
     for k in range(z.shape[0]):
         if z[k] != 0.0:
-            changed |= total >= codes.size[i] or codes.index[i, total] != active[k]
-            codes.index[i, total] = active[k]
-            codes.value[i, total] = z[k]
+            changed |= total >= codes.size[p] or codes.index[p, total] != active[k]
+            codes.index[p, total] = active[k]
+            codes.value[p, total] = z[k]
             total += 1
-    changed |= total != codes.size[i]
-    codes.size[i] = total
+    changed |= total != codes.size[p]
+    codes.size[p] = total
     return changed
 
 
 @helper()
-def no_problems():
-    return Kept(np.empty(0, np.int64), np.empty((0, 0), np.int64), np.empty((0, 0)))
+def solve(coded, task, before, codes, settings, known, this_pass, outcome):
+    """Algorithm 1 at full length for one point, or a note of what it needs for that.
+
+    Returns False if its code has no room in ``codes``.
+    """
+    p = task.row
+    at_hand = coded.points.shape[0] > 0
+    active = active_coordinates(before, task)
+    started = active.shape[0]
+    while True:
+        size = active.shape[0]
+        if size > codes.index.shape[1]:
+            return False
+        places = np.empty(size, np.int64)
+        if find_in_kept(known.kept, p, active, places):
+            problem = part_of_kept(known.kept, p, places)
+        elif at_hand:
+            problem = new_problem(coded.points, coded.targets[p], active)
+            keep(known.kept, p, active, problem)
+        else:
+            ask(this_pass, p, A_PROBLEM, 0.0, active)
+            return True
+        z, run, used = run_on(problem, before, task, active, settings)
+        active, floor = with_entrants(coded, before, task, active, used, run, known.reached)
+        if floor < np.inf:
+            ask(this_pass, p, POINTS_IN_REACH, floor, active)
+            return True
+        if active.shape[0] == size:
+            break
+    if store(codes, p, active, z):
+        this_pass.moved[p] = this_pass.number
+    this_pass.solved[p] = this_pass.number
+    this_pass.needs[p] = NOTHING
+    outcome.fit[p] = run.fit
+    outcome.iterations[p] = run.iterations
+    outcome.changed[p] = not same_support(before, codes, p)
+    outcome.cut[p] = used.step < settings.step
+    outcome.let_in[p] = size - started
+    return True
 
 
 @kernel()
-def sweep_points(points, neighbors, order, before, codes, settings, kept, outcome):
-    """Solve the points of ``order`` one after the other, each from its present code.
+def sweep_points(coded, order, voters, before, codes, settings, known, this_pass, outcome):
+    """Solve the points of ``order`` one after the other, each from its code ``before`` the sweep.
 
     A sweep goes through the points 0..n-1: a point sees the new codes of the neighbours with
-    smaller indices, in ``codes``, and of the others those that they had ``before`` the sweep.
+    smaller indices and of the others those that they had before the sweep. These are the two
+    ``voters``; for new points, whose neighbours are fitted points, both are the fitted codes.
+
+    Points that need something unknown keep the code that they have, and others go on with that.
+    When it turns out different in a later pass, those that have used it are solved again. Once
+    no point needs anything, all are as the order 0..n-1 makes them.
+
     Returns how many were done: fewer than all when a code outgrew the width of ``codes``.
     """
+    old, new = voters
     for done in range(order.shape[0]):
-        i = order[done]
-        votes = count_votes(before, codes, i, neighbors[i])
-        task = Task(points[i], i, i, votes)
-        active, z, let_in, run, used = solve(points, codes, task, settings, kept)
-        if active.shape[0] > codes.index.shape[1]:
-            return done
-        outcome.fit[i] = run.fit
-        outcome.iterations[i] = run.iterations
-        outcome.changed[i] = store(codes, i, active, z)
-        outcome.cut[i] = used.step < settings.step
-        outcome.let_in[i] = let_in
+        p = order[done]
+        if is_due(coded, this_pass, p):
+            own = coded.own[p]
+            votes = count_votes(old, new, own, coded.neighbors[p])
+            task = Task(own, p, votes)
+            if not solve(coded, task, before, codes, settings, known, this_pass, outcome):
+                return done
     return order.shape[0]
-
-
-@kernel()
-def solve_targets(points, fitted, targets, neighbors, codes, settings):
-    """Solve problem (7) for points that are new, from their codes and with the fitted codes of
-    their neighbours, which stay as they are.
-
-    Returns how many were done, as :func:`sweep_points` does.
-    """
-    for p in range(targets.shape[0]):
-        votes = count_votes(fitted, fitted, NO_POINT, neighbors[p])
-        task = Task(targets[p], NO_POINT, p, votes)
-        active, z, _, _, _ = solve(points, codes, task, settings, no_problems())
-        if active.shape[0] > codes.index.shape[1]:
-            return p
-        store(codes, p, active, z)
-    return targets.shape[0]

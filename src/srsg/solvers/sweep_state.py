@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from srsg.engines.checkpoint import Checkpoint
-from srsg.kernels.sweep import Outcome
+from srsg.kernels.sweep import SweepOutcome
 
 
 @dataclass
@@ -28,7 +28,7 @@ class SweepState:
     def n_sweeps(self) -> int:
         return len(self.objective) - 1
 
-    def note(self, value: float, outcome: Outcome, tol: float) -> None:
+    def note(self, value: float, outcome: SweepOutcome, tol: float) -> None:
         """Take over what a sweep ended with, but for the codes."""
         self.converged = abs(value - self.objective[-1]) < tol or not outcome.changed.any()
         self.objective.append(value)

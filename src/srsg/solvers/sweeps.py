@@ -6,24 +6,30 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
-from typing import Self
 
 import numpy as np
+from joblib import cpu_count
+from numpy.typing import NDArray
 from scipy import sparse
 
 from srsg.engines import Engine, ThreadEngine, serial_linear_algebra
 from srsg.engines.progress import Stage
 from srsg.kernels.codes import Codes
+from srsg.kernels.entrants import Reached
 from srsg.kernels.fpgd_sp import Settings
-from srsg.kernels.sweep import Kept, Outcome, new_outcome, solve_targets, sweep_points
+from srsg.kernels.sweep import Coded, Known, Pass, new_outcome, sweep_points
 from srsg.kernels.votes import support_distances
+from srsg.neighbors import Targets
 from srsg.points import Points, Queries, blocks_of_rows
-from srsg.solvers.codes import csr_from_rows, resized, rows_from_csr
+from srsg.solvers.codes import csr_from_rows, padded, resized, rows_from_csr
 from srsg.solvers.levels import independent_sets
-from srsg.solvers.new_parts import NewParts
-from srsg.solvers.part_tasks import fits_of
-from srsg.solvers.parts import PartSweeps
+from srsg.solvers.small_problems import (
+    RemoteProblems,
+    fits_of,
+    likely_coordinates,
+    no_problems,
+    rows_of,
+)
 from srsg.solvers.sweep_state import SweepState
 from srsg.types import FloatArray, IntArray
 
@@ -34,7 +40,7 @@ LEAST_SHARED = 256
 """Points that are worth sharing among threads: for fewer, waking them takes longer."""
 
 KEPT_SIZE = 12
-"""Problems with up to so many active coordinates are kept from one sweep to the next."""
+"""Problems with up to this many active coordinates are kept from one sweep to the next."""
 
 
 @dataclass(frozen=True)
@@ -150,13 +156,21 @@ def _sweeps_over(
     neighbors: IntArray,
     settings: Settings,
     engine: Engine,
-) -> Iterator[_Sweeps | PartSweeps]:
-    """Sweeps where the points are."""
-    if points.in_shards:
-        yield PartSweeps.start(points, codes, neighbors, settings, engine)
-        return
-    with ThreadPoolExecutor(engine.n_workers) as threads, serial_linear_algebra():
-        yield _Sweeps.start(points, codes, neighbors, settings, engine, threads)
+) -> Iterator[_Sweeps]:
+    """Sweeps, with threads of this process, wherever the points are."""
+    targets = Targets(np.arange(points.n), None)
+    with _threads(points, engine) as (threads, n_threads):
+        waves = _waves(neighbors, n_threads)
+        yield _Sweeps(points, targets, codes, neighbors, settings, engine, threads, waves)
+
+
+@contextmanager
+def _threads(points: Points, engine: Engine) -> Iterator[tuple[ThreadPoolExecutor, int]]:
+    """Threads of this process, each with serial linear algebra, and how many there are."""
+    # On a cluster the engine counts the workers, and this process is one of its own.
+    n_threads = cpu_count() if points.in_shards else engine.n_workers
+    with ThreadPoolExecutor(n_threads) as threads, serial_linear_algebra():
+        yield threads, n_threads
 
 
 def new_srsg_codes(
@@ -174,7 +188,7 @@ def new_srsg_codes(
 ) -> sparse.csr_array:
     """Regularise codes of new points by the supports of their neighbours' codes, which stay.
 
-    One problem (7) a new point, from its l1 code.
+    One problem (7) for each new point, from its l1 code.
 
     Parameters
     ----------
@@ -214,109 +228,140 @@ def new_srsg_codes(
     """
     engine = engine or ThreadEngine()
     settings = Settings(float(gamma), float(step), int(max_iter), float(tol))
-    if points.in_shards:
-        parts = NewParts.of(points, codes, queries, init_codes, neighbors, settings, engine)
-        with engine.progress.stage("support regularisation", queries.n) as stage:
-            return parts.solve(stage)
-    data = _Regularised(Queries.of(points, queries), rows_from_csr(codes), init_codes, neighbors)
-    task = partial(_solve_new, settings=settings)
-    blocks = blocks_of_rows(queries.n, engine.block_size)
-    found = engine.map(task, data, blocks, label="support regularisation")
-    return sparse.csr_array(sparse.vstack(found))
+    targets = Queries.of(points, queries)
+    waves = [blocks_of_rows(queries.n, engine.block_size)]  # none of them waits for another
+    with (
+        _threads(points, engine) as (threads, _),
+        engine.progress.stage("support regularisation", queries.n) as stage,
+    ):
+        run = _Sweeps(
+            points,
+            Targets(targets.own, targets.new),
+            init_codes,
+            neighbors,
+            settings,
+            engine,
+            threads,
+            waves,
+            fitted=codes,
+        )
+        run.sweep(stage)
+    return csr_from_rows(run.codes, points.n)
 
 
-@dataclass(frozen=True)
-class _Regularised:
-    """New points with the codes they start from and their neighbours; codes of fitted points."""
-
-    queries: Queries
-    fitted: Codes
-    init_codes: sparse.csr_array
-    neighbors: IntArray
-
-
-def _solve_new(data: _Regularised, rows: IntArray, *, settings: Settings) -> sparse.csr_array:
-    points, targets, neighbors = data.queries.points, data.queries.x[rows], data.neighbors[rows]
-    codes = rows_from_csr(data.init_codes[rows], spare=16)
-    done = 0
-    while True:
-        part = slice(done, None)
-        rest = Codes(*(array[part] for array in codes))
-        done += solve_targets(points.x, data.fitted, targets[part], neighbors[part], rest, settings)
-        if done == len(rows):
-            return csr_from_rows(codes, points.n)
-        codes = resized(codes, 2 * codes.index.shape[1] + 1)
-
-
-@dataclass
 class _Sweeps:
-    """The sweeps under way: all that one of them hands on to the next."""
+    """Sweeps under way: all that one of them hands on to the next.
 
-    points: Points
-    neighbors: IntArray
-    settings: Settings
-    engine: Engine
-    threads: ThreadPoolExecutor
-    codes: Codes
-    kept: Kept
-    outcome: Outcome
-    waves: list[list[IntArray]]
-    """The points in the order they are solved in; the parts of a wave at once."""
+    Parameters
+    ----------
+    points, targets, init_codes, neighbors, settings, engine
+        What is coded, over which points, and how.
+    threads : ThreadPoolExecutor
+        Threads of this process, which solve the small problems.
+    waves : list of lists of ndarray
+        The rows in the order they are solved in; the parts of a wave at once.
+    fitted : csr_array, optional
+        Codes of the points, if the targets are new.
+    """
 
-    @classmethod
-    def start(
-        cls,
+    def __init__(
+        self,
         points: Points,
+        targets: Targets,
         init_codes: sparse.csr_array,
         neighbors: IntArray,
         settings: Settings,
         engine: Engine,
         threads: ThreadPoolExecutor,
-    ) -> Self:
-        return cls(
-            points,
-            neighbors,
-            settings,
-            engine,
-            threads,
-            rows_from_csr(init_codes, spare=16),
-            _no_problems(points.n),
-            new_outcome(points.n),
-            _waves(neighbors, engine.n_workers),
-        )
+        waves: list[list[IntArray]],
+        fitted: sparse.csr_array | None = None,
+    ) -> None:
+        x: NDArray[np.floating]
+        new: NDArray[np.floating]
+        n_rows = len(neighbors)
+        self.engine, self.settings, self.threads, self.waves = engine, settings, threads, waves
+        self.codes = rows_from_csr(init_codes, spare=16)
+        self.outcome = new_outcome(n_rows)
+        self.remote: RemoteProblems | None = None
+        self.fitted = None if fitted is None else rows_from_csr(fitted)
+        if points.in_shards:
+            x = new = np.empty((0, points.n_features))
+            likely = likely_coordinates(init_codes, neighbors, fitted)
+            self.remote = RemoteProblems(points, targets, neighbors, engine.quiet())
+            self.first_fits = self.remote.make_first(*likely, self.codes)
+        else:
+            x = points.x
+            new = x if targets.new is None else targets.new
+            nothing = np.empty(0, np.int64)
+            self.at_hand = Known(
+                # New points are solved once: nothing is worth keeping.
+                no_problems(n_rows, KEPT_SIZE if fitted is None else 0),
+                Reached(np.empty(0), nothing, nothing, np.empty(0)),
+            )
+        self.coded = Coded(x, new, targets.own, neighbors)
 
     def fits(self) -> FloatArray:
-        """``||x_i - X z_i||^2`` of every code."""
-        data = (self.points, self.codes)
-        blocks = blocks_of_rows(self.points.n, POINTS_A_CALL)
-        found = self.engine.map(_fits_of_rows, data, blocks, label="fit of the codes")
-        return np.concatenate(found)
+        """``||x_i - X z_i||^2`` of every code, before the first sweep."""
+        if self.remote is not None:
+            return self.first_fits
+        blocks = blocks_of_rows(len(self.coded.own), POINTS_A_CALL)
+        data = (self.coded.points, self.codes)
+        return np.concatenate(
+            self.engine.map(_fits_of_rows, data, blocks, label="fit of the codes")
+        )
 
     def sweep(self, stage: Stage) -> None:
-        """Solve all points once; gives the codes more room where one outgrows it."""
-        before = self.codes._replace(index=self.codes.index.copy(), size=self.codes.size.copy())
+        """Solve all points once, in as many passes as it takes to know what they need."""
+        before = Codes(*(array.copy() for array in self.codes))
+        if self.remote is None:
+            self._solve_all(before, self.at_hand, _first_pass(len(before.size), 0), stage)
+            return
+        self.remote.start_sweep(before)
+        this_pass = _first_pass(*before.index.shape)
+        while True:
+            this_pass = self._solve_all(before, self.remote.known, this_pass, stage)
+            if not self.remote.answer(this_pass, before):
+                return
+            this_pass = this_pass._replace(number=this_pass.number + 1)
+
+    def _solve_all(self, before: Codes, known: Known, this_pass: Pass, stage: Stage) -> Pass:
+        """One pass; gives the codes more room where one outgrows it."""
+
+        def solve(part: IntArray) -> int:
+            voters = (before, self.codes) if self.fitted is None else (self.fitted, self.fitted)
+            return sweep_points(
+                self.coded,
+                part,
+                voters,
+                before,
+                self.codes,
+                self.settings,
+                known,
+                this_pass,
+                self.outcome,
+            )
+
         for wave in self.waves:
             parts: Sequence[IntArray] = wave
             while parts:
-                solve = partial(self._solve, before)
                 counts = list((map if len(parts) == 1 else self.threads.map)(solve, parts))
-                stage.advance(sum(counts))
+                if this_pass.number == 1:
+                    stage.advance(sum(counts))
                 left = zip(parts, counts, strict=True)
                 parts = [part[count:] for part, count in left if count < len(part)]
                 if parts:
-                    self.codes = resized(self.codes, 2 * self.codes.index.shape[1] + 1)
+                    width = 2 * self.codes.index.shape[1] + 1
+                    self.codes = resized(self.codes, width)
+                    this_pass = this_pass._replace(asked=padded(this_pass.asked, width))
+        return this_pass
 
-    def _solve(self, before: Codes, part: IntArray) -> int:
-        return sweep_points(
-            self.points.x,
-            self.neighbors,
-            part,
-            before,
-            self.codes,
-            self.settings,
-            self.kept,
-            self.outcome,
-        )
+
+def _first_pass(n_rows: int, width: int) -> Pass:
+    def zeros() -> IntArray:
+        return np.zeros(n_rows, np.int64)
+
+    asked = np.empty((n_rows, width), np.int64)
+    return Pass(1, zeros(), zeros(), zeros(), np.zeros(n_rows), asked, zeros())
 
 
 def _waves(neighbors: IntArray, n_threads: int) -> list[list[IntArray]]:
@@ -340,18 +385,9 @@ def _waves(neighbors: IntArray, n_threads: int) -> list[list[IntArray]]:
     return [*waves, [np.concatenate(few)]] if few else waves
 
 
-def _no_problems(n_points: int) -> Kept:
-    numbers = 1 + KEPT_SIZE + KEPT_SIZE * (KEPT_SIZE + 1) // 2
-    return Kept(
-        np.full(n_points, -1),
-        np.empty((n_points, KEPT_SIZE), np.int64),
-        np.empty((n_points, numbers)),
-    )
-
-
-def _fits_of_rows(data: tuple[Points, Codes], rows: IntArray) -> FloatArray:
-    points, codes = data
-    return fits_of(points.x, points.x[rows], Codes(*(part[rows] for part in codes)))
+def _fits_of_rows(data: tuple[FloatArray, Codes], rows: IntArray) -> FloatArray:
+    x, codes = data
+    return fits_of(x, x[rows], rows_of(codes, rows))
 
 
 def _objective(fits: FloatArray, codes: Codes, neighbors: IntArray, gamma: float) -> float:

@@ -20,6 +20,7 @@ pytest.importorskip("distributed", reason="needs srsg[dask]")
 da = pytest.importorskip("dask.array", reason="needs srsg[dask]")
 
 from srsg.engines.dask.files import read_array  # noqa: E402
+from srsg.solvers.small_problems import RemoteProblems  # noqa: E402
 from support.clusters import Disturbed, assert_same, local_cluster  # noqa: E402
 
 X = load_digits().data[:200]
@@ -38,10 +39,24 @@ def test_the_same_bits_in_any_chunks(client, rows):
     assert_same(SRSG(10, random_state=0, engine=client).fit(chunks), expected)
 
 
-def test_who_is_left_out_of_a_round_is_solved_when_concerned(client, monkeypatch):
-    monkeypatch.setattr("srsg.solvers.parts.STEPS_KEPT_READY", 0)
+def test_points_solved_again_when_a_neighbor_turns_out_different(client, monkeypatch):
+    """Supports alone are a poor guess of the coordinates that problems need, so most sweeps take
+    several passes, which go on with supports that are not final."""
+    passes = Counter()
+    answer = RemoteProblems.answer
+
+    def counted(self, this_pass, before):
+        passes[this_pass.number] += 1
+        return answer(self, this_pass, before)
+
+    monkeypatch.setattr(RemoteProblems, "answer", counted)
+    monkeypatch.setattr(
+        "srsg.solvers.sweeps.likely_coordinates",
+        lambda codes, *_: (codes.indptr.astype(np.int64), codes.indices.astype(np.int64)),
+    )
     expected = SRSG(10, random_state=0).fit(X)
     assert_same(SRSG(10, random_state=0, engine=client).fit(X), expected)
+    assert passes[3] > 0
 
 
 def test_an_array_of_the_client_is_sent_to_the_workers(client):

@@ -18,14 +18,15 @@ def points_of_array(X: Any, engine: DaskEngine, name: str) -> ShardedPoints:
     Parameters
     ----------
     X : dask.array.Array
-        Chunks along the rows; columns are put together where they are not.
+        Chunks along the rows; chunks along the columns are merged.
     engine : DaskEngine
+        Where the workers are.
     name : str
-        Who asks, for messages.
+        The estimator, for error messages.
     """
     _check_array(X, name)
     X = X.rechunk({1: -1})
-    points = engine.placed(array_chunks(X, engine.client, prepared=False), name=name)
+    points = engine.place(array_chunks(X, engine.client, prepared=False), name=name)
     rows = np.diff(points.starts).tolist()
     X = X.copy()
     X._chunks = (tuple(rows), X.chunks[1])  # known now, if they were not

@@ -25,12 +25,12 @@ class ArrayChunk:
 
 @dataclass(frozen=True)
 class GraphChunk:
-    """A chunk of a dask array: computed on the worker that then owns it."""
+    """A chunk of a dask array, computed on the worker that will own the shard."""
 
     values: Any
     """What ``dask.array.Array.to_delayed`` returns for the chunk."""
-    placed: bool
-    """Whether workers have it already; the shard is then made where it is."""
+    on_worker: bool
+    """Whether a worker has it already; the shard is then made there."""
     prepared: bool = False
 
     def submit(self, client: Any, worker: str, again: bool) -> list[Any]:
@@ -38,16 +38,16 @@ class GraphChunk:
         from dask.graph_manipulation import clone
 
         # The scheduler may still know the chunk by its name, bound to a worker that is gone, and
-        # then waits for that one even where others would do.
-        values = clone(self.values) if again and not self.placed else self.values
+        # would wait for that worker though others could compute it.
+        values = clone(self.values) if again and not self.on_worker else self.values
         shard = delayed(Shard, pure=False)(values, prepared=self.prepared)
-        if self.placed:
+        if self.on_worker:
             return [client.compute(shard)]
         return [client.compute(shard, workers=[worker], allow_other_workers=True)]
 
 
 def array_chunks(X: Any, client: Any, *, prepared: bool) -> list[GraphChunk]:
-    """The chunks of a dask array, one for each block of its rows."""
-    placed = {str(key) for key in client.futures}
+    """The chunks of a dask array, of unit vectors if they are ``prepared``."""
+    on_worker = {str(key) for key in client.futures}
     delayed = X.to_delayed(optimize_graph=False).ravel()
-    return [GraphChunk(each, str(each.key) in placed, prepared) for each in delayed]
+    return [GraphChunk(each, str(each.key) in on_worker, prepared) for each in delayed]

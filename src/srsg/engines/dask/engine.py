@@ -1,15 +1,13 @@
 """Blocks on the workers of a Dask cluster, which hold the points in shards.
 
 A shard never leaves its owner: the tasks that read it are bound to that worker. What travels
-between workers are the rows that a block asks for, the block itself, and what shards answer.
+between workers are the rows that a block needs, the block itself, and what is found in shards.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
-from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,21 +15,28 @@ import numpy as np
 from srsg.engines import Block, Result, RowTask, ShardScan, serial_linear_algebra
 from srsg.engines.checkpoint import NO_CHECKPOINT, Checkpoint, combine_digests, row_digests
 from srsg.engines.dask.chunks import ArrayChunk, array_chunks
-from srsg.engines.dask.shards import Placement, Recipe, Shard, ShardedPoints, check_reports
-from srsg.engines.dask.work import Lost, Work, living_workers, memory_limit, pieces_under_way
+from srsg.engines.dask.shards import Chunk, Placement, Shard, ShardedPoints, check_reports
+from srsg.engines.dask.task_pool import (
+    Lost,
+    TaskPool,
+    living_workers,
+    memory_limit,
+    pieces_under_way,
+)
 from srsg.engines.progress import SILENT, Progress
 from srsg.points import BLOCK_SIZE, Points, Rows
 from srsg.types import IntArray
 
-PRODUCT_A_TASK = 5e9
-"""Multiplications of a worker's look at its points: a fraction of a second."""
+PRODUCTS_PER_TASK = 5e9
+"""Multiplications of one worker's scan of its points: a fraction of a second."""
 
-BYTES_A_BLOCK = 2**26
-"""Most bytes of the rows that a block begins with, and for all blocks under way at most:"""
+BYTES_PER_BLOCK = 2**26
+"""Most bytes of the rows that a block starts with."""
+
 SHARE_UNDER_WAY = 1 / 12
-"""of the memory of a worker, for every worker looks at every block."""
+"""Most memory of a worker for the rows of all blocks under way: every worker gets every block."""
 
-BYTES_A_SHARD = 2**27
+BYTES_PER_SHARD = 2**27
 """Most bytes of a shard of an array that the client sends."""
 
 
@@ -72,12 +77,12 @@ class DaskEngine:
         shared: list[Any] = []
 
         def submit(block: Block) -> list[Any]:
-            if not shared or shared[-1].status != "finished":  # lost with all who had it
+            if not shared or shared[-1].status != "finished":  # lost with all workers that had it
                 shared.append(self.client.scatter(data, broadcast=True, hash=False))
             return [self.client.submit(_apply, task, shared[-1], block, pure=False)]
 
-        work = Work(self.client, submit, lambda workers, under_way: [], label)
-        return work.results(blocks, self.progress)
+        pool = TaskPool(self.client, submit, lambda workers, under_way: [], label)
+        return pool.results(blocks, self.progress)
 
     def scan(
         self,
@@ -94,54 +99,30 @@ class DaskEngine:
             started = self._submit_start(task, points, block)
             return [self._submit_finish(task, points, started)]
 
-        work = Work(self.client, submit, self._lost_shards(points), label)
-        return work.results(blocks, self.progress, done)
+        pool = TaskPool(self.client, submit, self._lost_shards(points), label)
+        return pool.results(blocks, self.progress, done)
 
-    def hold(
+    def map_rows(
         self,
-        task: RowTask[Block, Any],
+        task: RowTask[Block, Result],
         points: Points,
         blocks: Sequence[Block],
         *,
         label: str,
-    ) -> Placement:
+    ) -> list[Result]:
         assert isinstance(points, ShardedPoints)
-        recipes = [_Begin(partial(self._submit_start, task, points, block)) for block in blocks]
-        held = Placement(self.client, recipes)
-        self._make(held, list(range(len(blocks))), label, points)
-        return held
 
-    def map_held(
-        self,
-        task: Callable[[Any, Block], Result],
-        held: Any,
-        blocks: Mapping[int, Block],
-        points: Points,
-        *,
-        label: str,
-    ) -> dict[int, Result]:
-        assert isinstance(points, ShardedPoints)
-        places = list(blocks)
+        def submit(block: Block) -> list[Any]:
+            return [self._submit_start(task, points, block)]
 
-        def submit(place: int) -> list[Any]:
-            worker, mine = held.owners[place], held.futures[place]
-            block = blocks[place]
-            return [self.client.submit(_apply, task, mine, block, workers=[worker], pure=False)]
+        pool = TaskPool(self.client, submit, self._lost_shards(points), label)
+        return pool.results(blocks, self.progress)
 
-        def lost(workers: dict[str, int], under_way: list[int]) -> list[int]:
-            missing = held.missing(workers)
-            if missing:
-                self.quiet()._make(held, missing, "lost work again", points)
-            return [each for each in under_way if places[each] in missing]
-
-        work = Work(self.client, submit, lost, label)
-        return dict(zip(places, work.results(places, self.progress), strict=True))
-
-    def _submit_start(self, task: Any, points: ShardedPoints, block: Any, **options: Any) -> Any:
+    def _submit_start(self, task: Any, points: ShardedPoints, block: Any) -> Any:
         """Fetch the rows that a block needs and start it.
 
-        Here and below the futures of what is only needed on the way are dropped, so that workers
-        forget it as soon as it was used.
+        Here and below the futures of intermediate results are dropped, so that workers forget
+        these as soon as they were used.
         """
         submit, index = self.client.submit, task.rows(block)
         bounds = np.searchsorted(index, points.starts)
@@ -153,7 +134,7 @@ class DaskEngine:
             if end > start
         ]
         nothing = np.empty((0, points.n_features), points.dtype)
-        return submit(_start, task, block, index, nothing, *rows, pure=False, **options)
+        return submit(_start, task, block, index, nothing, *rows, pure=False)
 
     def _submit_finish(self, task: Any, points: ShardedPoints, started: Any) -> Any:
         """Scan every shard, in one task for each owner, and finish a block."""
@@ -175,7 +156,7 @@ class DaskEngine:
         return submit(_finish, task, started, order, *found, pure=False)
 
     def _lost_shards(self, points: ShardedPoints) -> Lost:
-        """For work of which every piece needs every shard."""
+        """For work of which every piece needs every shard: makes the lost ones again."""
 
         def lost(workers: dict[str, int], under_way: list[int]) -> list[int]:
             missing = points.shards.missing(workers)
@@ -188,9 +169,9 @@ class DaskEngine:
 
     def rows_a_block(self, points: Points, n_rows: int, rows_each: float = 1.0) -> int:
         assert isinstance(points, ShardedPoints)
-        by_work = PRODUCT_A_TASK / (points.largest_part * points.n_features)
+        by_work = PRODUCTS_PER_TASK / (points.largest_part * points.n_features)
         under_way = pieces_under_way(living_workers(self.client))
-        most = min(BYTES_A_BLOCK, SHARE_UNDER_WAY * memory_limit(self.client) / under_way)
+        most = min(BYTES_PER_BLOCK, SHARE_UNDER_WAY * memory_limit(self.client) / under_way)
         by_memory = most / (8 * points.n_features * max(1.0, rows_each))
         fair_share = max(self.block_size // 4, -(-n_rows // (2 * self.n_workers)))
         return max(1, int(min(fair_share, max(self.block_size, by_work), by_memory)))
@@ -199,19 +180,19 @@ class DaskEngine:
         if isinstance(x, ShardedPoints):
             return x
         if not isinstance(x, np.ndarray):
-            return self.placed(array_chunks(x, self.client, prepared=True))
+            return self.place(array_chunks(x, self.client, prepared=True))
         fair_share = -(-len(x) // self.n_workers)
-        rows = max(1, min(fair_share, BYTES_A_SHARD // (8 * x.shape[1])))
+        rows = max(1, min(fair_share, BYTES_PER_SHARD // (8 * x.shape[1])))
         starts = range(0, len(x), rows)
-        return self.placed([ArrayChunk(x[at : at + rows], prepared=True) for at in starts])
+        return self.place([ArrayChunk(x[at : at + rows], prepared=True) for at in starts])
 
-    def placed(self, chunks: Sequence[Recipe], *, name: str = "X") -> ShardedPoints:
-        """Points of these chunks, on the workers.
+    def place(self, chunks: Sequence[Chunk], *, name: str = "X") -> ShardedPoints:
+        """Have the workers make shards of these chunks, and return them as points.
 
         Raises
         ------
         ValueError
-            If they are not finite or have rows of zeros; ``name`` is who asks.
+            If they are not finite or have rows of zeros; ``name`` goes into the message.
         """
         shards = Placement(self.client, chunks)
         self._make(shards, list(range(len(chunks))), "points to the workers")
@@ -231,46 +212,29 @@ class DaskEngine:
             return [self.client.submit(_row_digests, shard, first, workers=[owner], pure=False)]
 
         places = range(len(points.starts) - 1)
-        work = Work(self.client, submit, self._lost_shards(points), "fingerprint")
-        return combine_digests(work.results(places, SILENT))
+        pool = TaskPool(self.client, submit, self._lost_shards(points), "fingerprint")
+        return combine_digests(pool.results(places, SILENT))
 
     def quiet(self) -> DaskEngine:
         same = copy(self)
         same.progress = SILENT
         return same
 
-    def _make(
-        self, placed: Placement, places: list[int], label: str, points: ShardedPoints | None = None
-    ) -> None:
-        """Have workers make what is placed, of the points if it needs them."""
+    def _make(self, shards: Placement, places: list[int], label: str) -> None:
+        """Have workers make the shards at some places."""
         for place in places:
-            placed.owners[place] = ""
+            shards.owners[place] = ""
 
         def submit(place: int) -> list[Any]:
-            return placed.submit(place, living_workers(self.client))
+            return shards.submit(place, living_workers(self.client))
 
         def lost(workers: dict[str, int], under_way: list[int]) -> list[int]:
-            if points is not None and points.shards.missing(workers):
-                self.quiet()._make(
-                    points.shards, points.shards.missing(workers), "lost points again"
-                )
-                return under_way
-            return [each for each in under_way if placed.owners[places[each]] not in workers]
+            return [each for each in under_way if shards.owners[places[each]] not in workers]
 
-        reports = Work(self.client, submit, lost, label).results(places, self.progress)
+        reports = TaskPool(self.client, submit, lost, label).results(places, self.progress)
         for place, report in zip(places, reports, strict=True):
-            placed.reports[place] = report
-        placed.settle()
-
-
-@dataclass(frozen=True)
-class _Begin:
-    """How to begin a block on some worker, which then holds what came of it."""
-
-    begin: Callable[..., Any]
-
-    def submit(self, client: Any, worker: str, again: bool) -> list[Any]:
-        return [self.begin(workers=[worker])]
+            shards.reports[place] = report
+        shards.settle()
 
 
 def _row_digests(shard: Shard, first: int) -> bytes:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from srsg.engines.dask.engine import BYTES_A_SHARD
+from srsg.engines.dask.engine import BYTES_PER_SHARD
 from srsg.files import columns as tables
 from srsg.files.arrays import load_npy
 from srsg.files.contents import Contents, Request
@@ -178,7 +178,7 @@ def _describe_parquet(path: str, request: Request, n_threads: int) -> Layout:
 def _column_by_column(path: str, names: list[str], n_rows: int) -> Iterator[tuple[str, Any]]:
     """Every column with all of its rows, a few columns in memory at a time."""
     pandas = needed("pandas", "Parquet files")
-    at_once = max(1, BYTES_A_SHARD // (8 * n_rows))
+    at_once = max(1, BYTES_PER_SHARD // (8 * n_rows))
     for first in range(0, len(names), at_once):
         some = names[first : first + at_once]
         frame = pandas.read_parquet(path, columns=some)
@@ -198,5 +198,5 @@ def _rows_of_parquet(path: str, start: int, end: int, columns: Sequence[str]) ->
 
 def _rows_per_chunk(n_rows: int, width: int, n_threads: int, unit: int) -> int:
     """Rows of a chunk, in whole units of the file where it has any."""
-    most = min(-(-n_rows // n_threads), BYTES_A_SHARD // (8 * max(1, width)))
+    most = min(-(-n_rows // n_threads), BYTES_PER_SHARD // (8 * max(1, width)))
     return max(1, most // unit) * unit

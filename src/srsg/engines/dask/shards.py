@@ -1,7 +1,7 @@
-"""Points in shards: some points in a row, each shard on the worker that owns it.
+"""Points in shards: each shard has consecutive points and lies on the worker that owns it.
 
-A shard is made from a chunk, which a worker reads, computes or is given. How is known to the
-client, so a shard that is lost with its worker is made again.
+A shard is made from a chunk, which a worker reads, computes or is given. The client knows how, so
+a shard that is lost with its worker is made again.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from srsg.types import IntArray
 
 @dataclass(frozen=True)
 class Report:
-    """What the client has to know of a chunk."""
+    """What the client has to know about a chunk."""
 
     shape: tuple[int, ...]
     dtype: np.dtype
@@ -30,7 +30,7 @@ class Report:
 
 
 class Shard(Sized):
-    """Points of one chunk, in unit length, and the report on it."""
+    """The points of one chunk, scaled to unit length, and the report on it."""
 
     def __init__(self, chunk: Any, *, prepared: bool = False) -> None:
         values = np.asarray(chunk)
@@ -42,13 +42,13 @@ class Shard(Sized):
         if wrong is None and not zero.size and values.size:
             x = np.require(values, dtype, ["C", "W"]) if prepared else unit_points(values).x
             self.points = Points(x)
-            _ = self.points.x32  # once, and counted
+            _ = self.points.x32  # computed once, and counted as memory of the shard
 
     def starting_at(self, first: int) -> Points:
-        """The points, where the first of them has this index among all."""
+        """The points, the first of which has this index among all points."""
         assert self.points is not None
         same = replace(self.points, first=first)
-        same.__dict__["x32"] = self.points.x32  # what was computed once
+        same.__dict__["x32"] = self.points.x32  # not computed again
         return same
 
 
@@ -57,19 +57,21 @@ def _not_finite(values: NDArray[np.floating]) -> float | None:
     return float(wrong[0]) if wrong.size else None
 
 
-class Recipe(Protocol):
-    """How something is made that a worker then owns."""
+class Chunk(Protocol):
+    """Where the values of a shard come from."""
 
     def submit(self, client: Any, worker: str, again: bool) -> list[Any]:
-        """Have a worker, this one if it can be, make it, perhaps again; its future is the last."""
+        """Have a worker make the shard, this one if possible; its future is the last.
+
+        ``again`` tells that the shard was made before and is lost."""
 
 
-def report_of(made: Any) -> Any:
-    return getattr(made, "report", None)
+def report_of(shard: Shard) -> Report:
+    return shard.report
 
 
 def check_reports(reports: Sequence[Report], name: str) -> None:
-    """Refuse what cannot be clustered, as it is refused in one process."""
+    """Refuse points that cannot be clustered, with the messages of one process."""
     from sklearn.utils import assert_all_finite
 
     for report in reports:
@@ -116,7 +118,7 @@ class ShardedPoints(Points):
         return self.kind
 
     def owned(self) -> list[tuple[Any, str, int]]:
-        """Of every shard its future, its owner and the index of its first point."""
+        """For every shard its future, its owner and the index of its first point."""
         shards = self.shards
         return list(zip(shards.futures, shards.owners, self.starts.tolist(), strict=False))
 
@@ -129,7 +131,7 @@ class ShardedPoints(Points):
 
     @property
     def largest_part(self) -> int:
-        """Number of points of the worker that has most."""
+        """Number of points on the worker that has the most."""
         sizes = np.diff(self.starts)
         return max(int(sizes[mine].sum()) for mine in self.places_of_owners().values())
 
@@ -143,27 +145,27 @@ class ShardedPoints(Points):
 
 
 class Placement:
-    """What workers own, and how to make it again when one is lost.
+    """The shards on the workers, and how to make those again that are lost.
 
     Parameters
     ----------
     client : distributed.Client
-    recipes : sequence of Recipe
-        How each is made.
+    chunks : sequence of Chunk
+        Where the values of each shard come from.
     """
 
-    def __init__(self, client: Any, recipes: Sequence[Recipe]) -> None:
-        self.client, self.recipes = client, list(recipes)
-        self.futures: list[Any] = [None] * len(self.recipes)
-        self.owners: list[str] = [""] * len(self.recipes)
-        self.reports: list[Any] = [None] * len(self.recipes)
+    def __init__(self, client: Any, chunks: Sequence[Chunk]) -> None:
+        self.client, self.chunks = client, list(chunks)
+        self.futures: list[Any] = [None] * len(self.chunks)
+        self.owners: list[str] = [""] * len(self.chunks)
+        self.reports: list[Any] = [None] * len(self.chunks)
 
     def missing(self, workers: dict[str, int]) -> list[int]:
-        """What no living worker owns."""
+        """The places of shards that no living worker owns."""
         return [place for place, owner in enumerate(self.owners) if owner not in workers]
 
     def submit(self, place: int, workers: dict[str, int]) -> list[Any]:
-        """Have the least burdened worker make one; the last future is that of its report."""
+        """Have the worker with the fewest shards make one; the last future is its report."""
         load = dict.fromkeys(workers, 0.0)
         for owner in self.owners:
             if owner in load:
@@ -171,12 +173,12 @@ class Placement:
         worker = min(load, key=lambda address: (load[address], address))
         self.owners[place] = worker
         again = self.futures[place] is not None
-        futures = self.recipes[place].submit(self.client, worker, again)
+        futures = self.chunks[place].submit(self.client, worker, again)
         self.futures[place] = futures[-1]
         return [*futures, self.client.submit(report_of, futures[-1], pure=False)]
 
     def settle(self) -> None:
-        """Note where everything is now."""
+        """Note where every shard is now."""
         where = self.client.who_has(self.futures)
         for place, future in enumerate(self.futures):
             self.owners[place] = next(iter(where.get(future.key, ())), "")

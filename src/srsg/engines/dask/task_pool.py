@@ -1,7 +1,7 @@
-"""Work of many pieces on a cluster whose workers may be lost.
+"""Many tasks on a cluster whose workers may be lost.
 
-The client drives: a few pieces are under way at a time, and whatever a lost worker had of them
-is asked for again. So pieces are pure functions of what the client can still name.
+The client drives: a few pieces of work are under way at a time, and pieces that are lost with a
+worker are submitted again. So every piece must be a pure function of what the client can name.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ PATIENCE = 60.0
 """Seconds to wait for a worker when all are lost."""
 
 TRIES = 5
-"""How often a piece is asked for again when workers are lost under it."""
+"""How often a piece is submitted again when its worker is lost."""
 
-BETWEEN_LOOKS = 1.0
-"""Seconds between two looks at who is alive."""
+CHECK_INTERVAL = 1.0
+"""Seconds between two checks of which workers are alive."""
 
 
-class Work:
+class TaskPool:
     """Pieces under way on a cluster.
 
     Parameters
@@ -36,10 +36,10 @@ class Work:
     submit : callable
         Submits what a piece needs and returns the futures; the last is that of its result.
     lost : callable
-        Given the living workers and the pieces under way, says which of these cannot be done any
-        more, and repairs what they need.
+        Given the living workers and the pieces under way, repairs what the pieces need and
+        returns those that have to be submitted again.
     label : str
-        What the user knows the work by.
+        The name of the work in progress bars and error messages.
     """
 
     def __init__(
@@ -59,34 +59,34 @@ class Work:
         progress: Progress,
         done: Callable[[Any], None] | None = None,
     ) -> list[Any]:
-        """The results of all pieces, in their order; ``done`` is told of each at once."""
+        """The results of all pieces, in their order; ``done`` is called with each at once."""
         found: dict[int, Any] = {}
         waiting = list(range(len(pieces)))[::-1]
         tries = [0] * len(pieces)
         workers = living_workers(self.client)
-        looked = time.monotonic()
+        checked = time.monotonic()
         try:
             with progress.stage(self.label, len(pieces)) as stage:
                 while len(found) < len(pieces):
                     while waiting and len(self.under_way) < pieces_under_way(workers):
-                        self._begin(waiting.pop(), pieces)
+                        self._submit(waiting.pop(), pieces)
                     place, future = self._next_event()
                     again: list[int] = []
-                    if future is not None and self._is_present(place, future):
+                    if future is not None and self._is_current(place, future):
                         if self._take(place, future, found):
                             stage.advance()
                             if done is not None:
                                 done(found[place])
                         else:
                             again = [place]
-                    if again or time.monotonic() - looked > BETWEEN_LOOKS:
+                    if again or time.monotonic() - checked > CHECK_INTERVAL:
                         workers = living_workers(self.client)
                         again += self.lost(workers, [p for p in self.under_way if p not in again])
-                        looked = time.monotonic()
+                        checked = time.monotonic()
                     for lost in sorted(again, reverse=True):
                         tries[lost] += 1
                         if tries[lost] > TRIES:
-                            raise self._gone_too_often()
+                            raise self._lost_too_often()
                         self._cancel(self.under_way.pop(lost))
                         waiting.append(lost)
         except BaseException as error:
@@ -97,18 +97,18 @@ class Work:
             raise
         return [found[place] for place in range(len(pieces))]
 
-    def _begin(self, place: int, pieces: Sequence[Any]) -> None:
+    def _submit(self, place: int, pieces: Sequence[Any]) -> None:
         futures = self.under_way[place] = self.submit(pieces[place])
         futures[-1].add_done_callback(lambda future: self.events.put((place, future)))
 
     def _next_event(self) -> tuple[int, Any]:
         try:
-            return self.events.get(timeout=BETWEEN_LOOKS)
+            return self.events.get(timeout=CHECK_INTERVAL)
         except queue.Empty:
             return -1, None
 
-    def _is_present(self, place: int, future: Any) -> bool:
-        """Whether this is no news of an attempt that was given up."""
+    def _is_current(self, place: int, future: Any) -> bool:
+        """Whether an event is about the present attempt, not one that was given up."""
         return place in self.under_way and self.under_way[place][-1] is future
 
     def _take(self, place: int, future: Any, found: dict[int, Any]) -> bool:
@@ -117,12 +117,12 @@ class Work:
         if future.status == "error":
             error = future.exception()
             if isinstance(error, distributed.KilledWorker):
-                raise self._gone_too_often() from error
+                raise self._lost_too_often() from error
             raise error
         if future.status != "finished":
             return False
         try:
-            found[place] = future.result(timeout=10 * BETWEEN_LOOKS)
+            found[place] = future.result(timeout=10 * CHECK_INTERVAL)
         except (TimeoutError, distributed.client.FutureCancelledError):
             return False
         self.under_way.pop(place)
@@ -130,10 +130,10 @@ class Work:
 
     def _cancel(self, futures: list[Any]) -> None:
         if self.client.status == "running":
-            with suppress(Exception):  # what cannot be reached need not be cancelled
+            with suppress(Exception):  # a worker that cannot be reached has nothing to cancel
                 self.client.cancel(futures, force=True)
 
-    def _gone_too_often(self) -> ClusterError:
+    def _lost_too_often(self) -> ClusterError:
         return ClusterError(
             f"Workers were lost again and again during {self.label!r}. Their memory limit may be "
             "too small for their shards: use smaller chunks, or more workers or memory."
@@ -141,7 +141,7 @@ class Work:
 
 
 def living_workers(client: Any) -> dict[str, int]:
-    """Threads of every worker; waits a while for one where there is none."""
+    """Number of threads of every worker; waits a while if there is no worker."""
     deadline = time.monotonic() + PATIENCE
     while client.status == "running":
         try:
@@ -153,16 +153,16 @@ def living_workers(client: Any) -> dict[str, int]:
         if time.monotonic() > deadline:
             raise ClusterError(f"The Dask cluster at {client.scheduler.address} has no workers.")
         time.sleep(0.1)
-    raise scheduler_lost(client, "a look at the workers")
+    raise scheduler_lost(client, "a check of the workers")
 
 
 def pieces_under_way(workers: dict[str, int]) -> int:
-    """How many pieces are under way at a time: all workers have work, and some to follow."""
+    """How many pieces are under way at a time: one for every thread, and some to follow."""
     return sum(workers.values()) + 2
 
 
 def memory_limit(client: Any) -> float:
-    """Memory of the smallest worker, in bytes; without a bound where none is set."""
+    """Memory limit of the smallest worker, in bytes; infinite if none is set."""
     workers = client.scheduler_info()["workers"].values()
     return min((worker["memory_limit"] or float("inf") for worker in workers), default=float("inf"))
 

@@ -1,0 +1,112 @@
+"""Which points outside the active set of a problem might take part in it."""
+
+from collections import namedtuple
+
+import numpy as np
+
+from srsg.kernels.codes import residual
+from srsg.kernels.compiled import helper, kernel
+from srsg.kernels.linalg import dot
+from srsg.kernels.votes import coefficient, smallest_positive_coefficient
+
+# Unit norm holds up to the rounding of float32 points.
+NORM_MARGIN = 1.0 + 1e-5
+
+# Bounds that are compared with strengths of correlations allow for their rounding.
+ROUNDING = 1e-12
+
+Reached = namedtuple("Reached", "floor starts index strength")
+"""For each row, all points whose correlation with its residual is at least ``floor`` in absolute
+value: those of row p are ``index[starts[p]:starts[p + 1]]``, sorted. The floor is infinite
+where nothing is known."""
+
+
+@helper()
+def with_entrants(coded, before, task, active, settings, run, reached):
+    """The active coordinates and those that full-length Algorithm 1 might let in.
+
+    The gradient of coordinate t at ``m^(k)`` is ``2 |x_t' r|`` with r the residual there: at
+    most twice the residual's norm, which settles nearly every point at once; and at most its
+    value at the start plus twice the way travelled from there.
+
+    Also returns down to which correlation the points have to be known that are not at hand; it
+    is infinite where nothing is missing.
+    """
+    bound = np.sqrt(2 * settings.gamma / settings.step)
+    least = bound * np.sqrt(smallest_positive_coefficient(task.votes))
+    if 2 * run.residual_norm * NORM_MARGIN <= least:
+        return active, np.inf
+    if coded.points.shape[0] > 0:
+        index, strength = all_correlations(coded, before, task)
+    else:
+        # Nobody whose correlation is below this passes the check, whatever its coefficient is.
+        needed = least / 2 - run.radius * NORM_MARGIN - ROUNDING
+        if reached.floor[task.row] > needed:
+            return active, needed
+        start, end = reached.starts[task.row], reached.starts[task.row + 1]
+        index, strength = reached.index[start:end], reached.strength[start:end]
+    return joined(active, task, index, strength, bound, run.radius), np.inf
+
+
+@helper()
+def all_correlations(coded, before, task):
+    """The correlation of a point's residual with every point, in absolute value."""
+    resid = np.empty(coded.points.shape[1])
+    residual(coded.points, coded.targets[task.row], before, task.row, resid)
+    strength = np.empty(coded.points.shape[0])
+    for t in range(strength.shape[0]):
+        strength[t] = abs(dot(coded.points[t], resid))
+    return np.arange(strength.shape[0]), strength
+
+
+@helper()
+def joined(active, task, index, strength, bound, radius):
+    """Merge the active coordinates with those of ``index`` that pass the check; both sorted."""
+    more = np.empty(active.shape[0] + index.shape[0], np.int64)
+    size = 0
+    k = 0
+    for a in range(index.shape[0]):
+        t = index[a]
+        while k < active.shape[0] and active[k] <= t:
+            more[size] = active[k]
+            size += 1
+            k += 1
+        if (k == 0 or active[k - 1] != t) and t != task.own:
+            gradient = 2 * strength[a] + 2 * radius * NORM_MARGIN
+            if gradient > bound * np.sqrt(coefficient(task.votes, t)):
+                more[size] = t
+                size += 1
+    while k < active.shape[0]:
+        more[size] = active[k]
+        size += 1
+        k += 1
+    return more[:size]
+
+
+@kernel()
+def reached_points(points, first, resid, correlations, error, floor):
+    """The points of a shard whose correlation with each residual is at least the floor.
+
+    Correlations in float32 leave out most points; float64 decides on the rest.
+    """
+    starts = np.zeros(floor.shape[0] + 1, np.int64)
+    for p in range(floor.shape[0]):
+        cut = floor[p] - error * np.sqrt(dot(resid[p], resid[p]))
+        starts[p + 1] = starts[p]
+        for value in correlations[p]:
+            starts[p + 1] += abs(value) >= cut
+    index = np.empty(starts[-1], np.int64)
+    strength = np.empty(starts[-1])
+    count = 0
+    for p in range(floor.shape[0]):
+        cut = floor[p] - error * np.sqrt(dot(resid[p], resid[p]))
+        starts[p] = count
+        for t in range(correlations.shape[1]):
+            if abs(correlations[p, t]) >= cut:
+                exact = abs(dot(points[t], resid[p]))
+                if exact >= floor[p]:
+                    index[count] = t + first
+                    strength[count] = exact
+                    count += 1
+    starts[-1] = count
+    return Reached(floor, starts, index[:count], strength[:count])

@@ -1,0 +1,325 @@
+"""Small problems and points in reach, asked from the workers that hold the points in shards.
+
+The client holds all codes and solves the problem (7) of every point. What it has to know of the
+points are the inner products of each with the few that its code may use, which workers send once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from srsg.engines import Engine
+from srsg.engines.sizes import Sized
+from srsg.kernels.codes import Codes, residuals
+from srsg.kernels.entrants import Reached, reached_points
+from srsg.kernels.small_problems import Kept, make_problems, packed_length
+from srsg.kernels.sweep import A_PROBLEM, POINTS_IN_REACH, Known, Pass
+from srsg.neighbors import Targets, neighbor_graph
+from srsg.points import Points, Rows, blocks_of_rows, row_slices
+from srsg.solvers.locality import kin_order
+from srsg.types import FloatArray, IntArray
+
+BYTES_PER_BLOCK = 2**26
+"""Most bytes of the rows that a block of problems is made from, if every point has as many
+coordinates that no other of the block has as:"""
+COORDINATES = 16
+
+LEAST_PER_BLOCK = 64
+"""Problems that are worth a block of their own."""
+
+FLOOR_MARGIN = 0.9
+"""Points are looked for down to a somewhat lower correlation than asked, so that the next question
+is answered too."""
+
+
+@dataclass(frozen=True)
+class ProblemBlock(Sized):
+    """Points whose small problems are wanted, and the coordinates of each."""
+
+    targets: Targets
+    starts: IntArray
+    index: IntArray
+    codes: Codes | None
+    """Their codes, if the fit of these is wanted too."""
+
+
+@dataclass(frozen=True)
+class MadeProblems(Sized):
+    """Packed problems, one after the other, and the fit of the codes if it was asked for."""
+
+    numbers: FloatArray
+    fits: FloatArray | None
+
+
+class MakeProblems:
+    """Make small problems from the rows that they need."""
+
+    def rows(self, block: ProblemBlock) -> IntArray:
+        return block.targets.needed(block.index)
+
+    def start(self, rows: Rows, block: ProblemBlock) -> MadeProblems:
+        targets = block.targets.vectors(rows)
+        ends = np.cumsum(packed_length(np.diff(block.starts)))
+        numbers = np.empty(int(ends[-1]))
+        places = rows.places(block.index)
+        make_problems(rows.x, targets, block.starts, places, _starts(ends), numbers)
+        if block.codes is None:
+            return MadeProblems(numbers, None)
+        codes = block.codes._replace(index=rows.places(block.codes.index))
+        return MadeProblems(numbers, fits_of(rows.x, targets, codes))
+
+
+def fits_of(x: NDArray, targets: NDArray, codes: Codes) -> FloatArray:
+    """``||x_i - X z_i||^2`` of every code."""
+    resid = np.empty(targets.shape)
+    residuals(x, targets, codes, resid)
+    return np.einsum("ij,ij->i", resid, resid)
+
+
+@dataclass(frozen=True)
+class ResidualBlock(Sized):
+    """Codes whose residuals are compared with all points, down to a floor."""
+
+    targets: Targets
+    codes: Codes
+    floor: FloatArray
+
+
+@dataclass(frozen=True)
+class FindReached:
+    """A scan of all points for those that residuals reach."""
+
+    block_size: int
+
+    def rows(self, block: ResidualBlock) -> IntArray:
+        used = np.arange(block.codes.index.shape[1]) < block.codes.size[:, None]
+        return block.targets.needed(block.codes.index[used])
+
+    def start(self, rows: Rows, block: ResidualBlock) -> tuple[FloatArray, FloatArray]:
+        targets = block.targets.vectors(rows)
+        resid = np.empty(targets.shape)
+        places = block.codes._replace(index=rows.places(block.codes.index))
+        residuals(rows.x, targets, places, resid)
+        return resid, block.floor
+
+    def scan_shard(self, shard: Points, started: tuple[FloatArray, FloatArray]) -> list[Reached]:
+        resid, floor = started
+        return [
+            reached_points(
+                shard.x,
+                shard.first,
+                resid[rows],
+                shard.correlations(resid[rows]),
+                shard.correlation_error,
+                floor[rows],
+            )
+            for rows in row_slices(len(floor), self.block_size)
+        ]
+
+    def finish(
+        self, started: tuple[FloatArray, FloatArray], found: Sequence[list[Reached]]
+    ) -> list[tuple[IntArray, FloatArray]]:
+        """The points that each residual reaches, in rising order, and their correlations."""
+        reached: list[tuple[IntArray, FloatArray]] = []
+        for parts in zip(*found, strict=True):  # the same rows in all shards
+            for p in range(len(parts[0].floor)):
+                cuts = [(part, slice(part.starts[p], part.starts[p + 1])) for part in parts]
+                index = np.concatenate([part.index[cut] for part, cut in cuts])
+                strength = np.concatenate([part.strength[cut] for part, cut in cuts])
+                reached.append((index, strength))
+        return reached
+
+
+@dataclass
+class RemoteProblems:
+    """Small problems of points that lie in shards, as far as workers have made them.
+
+    Parameters
+    ----------
+    points : Points
+        The points, on workers.
+    targets : Targets
+        What is coded: points, or new ones.
+    neighbors : ndarray of shape (n_targets, K)
+        Neighbours of each.
+    engine : Engine
+        Where the workers are.
+    """
+
+    points: Points
+    targets: Targets
+    neighbors: IntArray
+    engine: Engine
+    kept: Kept = field(init=False)
+    reached: dict[int, tuple[float, IntArray, FloatArray]] = field(default_factory=dict)
+    """Of some rows: down to which correlation points were looked for, and what was found."""
+
+    def __post_init__(self) -> None:
+        self.kept = no_problems(len(self.neighbors), room=0)
+
+    @property
+    def known(self) -> Known:
+        """All that the sweeps have to know of the points."""
+        return Known(self.kept, self._reached_by_row())
+
+    def make_first(self, starts: IntArray, index: IntArray, codes: Codes) -> FloatArray:
+        """Make the problem of every row on likely coordinates; returns the fit of the codes."""
+        n_rows = len(self.neighbors)
+        fits = np.empty(n_rows)
+        # Points that are close share most of their coordinates: fewer rows travel for a block.
+        nearest = Codes(self.neighbors, self.neighbors, np.full(n_rows, self.neighbors.shape[1]))
+        order = kin_order(self.targets.own, nearest, self.points.n, self.engine.block_size)
+        rows = [(row, index[starts[row] : starts[row + 1]]) for row in order.tolist()]
+        self._make(dict(rows), codes, fits)
+        return fits
+
+    def answer(self, this_pass: Pass, before: Codes) -> bool:
+        """Ask the workers for what a pass needs; False if it needs nothing."""
+        for_reach = np.flatnonzero(this_pass.needs == POINTS_IN_REACH)
+        floors = {row: float(this_pass.floor[row]) for row in for_reach.tolist()}
+        self._find_reached({row: _lower(floor) for row, floor in floors.items()}, before)
+        wanted = {}
+        for row in np.flatnonzero(this_pass.needs == A_PROBLEM).tolist():
+            start = self.kept.active_at[row]
+            had = self.kept.active[start : start + max(0, self.kept.size[row])]
+            wanted[row] = np.union1d(had, this_pass.asked[row, : this_pass.n_asked[row]])
+        self._make(wanted)
+        return bool(floors or wanted)
+
+    def start_sweep(self, before: Codes) -> None:
+        """Residuals are others now; those that reached points will likely reach some again."""
+        floors = {row: floor for row, (floor, _, _) in self.reached.items()}
+        self.reached = {}
+        self._find_reached(floors, before)
+
+    def _make(
+        self,
+        wanted: dict[int, IntArray],
+        codes: Codes | None = None,
+        fits: FloatArray | None = None,
+    ) -> None:
+        """Have workers make the problems of some rows, each on the coordinates given."""
+        if not wanted:
+            return
+        rows = np.fromiter(wanted, np.int64)
+        parts = self._parts(len(rows))
+        blocks = []
+        for part in parts:
+            index = [wanted[row] for row in rows[part].tolist()]
+            starts = np.cumsum([0, *map(len, index)])
+            some = None if codes is None else rows_of(codes, rows[part])
+            targets = self._targets(rows[part])
+            blocks.append(ProblemBlock(targets, starts, np.concatenate(index), some))
+        made = self.engine.map_rows(MakeProblems(), self.points, blocks, label="small problems")
+        for part, each in zip(parts, made, strict=True):
+            if fits is not None:
+                fits[rows[part]] = each.fits
+        sizes = np.array([len(index) for index in wanted.values()])
+        self._keep(rows, sizes, [block.index for block in blocks], [each.numbers for each in made])
+
+    def _parts(self, n_rows: int) -> list[IntArray]:
+        """Rows in parts that workers have memory for, so that all workers have something to do."""
+        most = max(1, BYTES_PER_BLOCK // (8 * self.points.n_features * COORDINATES))
+        fair = max(LEAST_PER_BLOCK, -(-n_rows // (2 * self.engine.n_workers)))
+        return blocks_of_rows(n_rows, min(fair, most))
+
+    def _keep(
+        self, rows: IntArray, sizes: IntArray, index: list[IntArray], numbers: list[FloatArray]
+    ) -> None:
+        """Append problems to those that are kept. What they replace is few, and stays unused."""
+        kept = self.kept
+        kept.size[rows] = sizes
+        kept.active_at[rows] = len(kept.active) + _starts(np.cumsum(sizes))
+        kept.numbers_at[rows] = len(kept.numbers) + _starts(np.cumsum(packed_length(sizes)))
+        self.kept = kept._replace(
+            active=np.concatenate([kept.active, *index]),
+            numbers=np.concatenate([kept.numbers, *numbers]),
+        )
+
+    def _find_reached(self, floors: dict[int, float], codes: Codes) -> None:
+        """Find the points that the residuals of some codes reach."""
+        if not floors:
+            return
+        rows = np.array(sorted(floors))
+        floor = np.array([floors[row] for row in rows.tolist()])
+        size = self.engine.rows_a_block(self.points, len(rows))
+        blocks = [
+            ResidualBlock(self._targets(rows[part]), rows_of(codes, rows[part]), floor[part])
+            for part in blocks_of_rows(len(rows), size)
+        ]
+        found = self.engine.scan(
+            FindReached(self.engine.block_size), self.points, blocks, label="points in reach"
+        )
+        lists = [each for block in found for each in block]
+        for row, (index, strength) in zip(rows.tolist(), lists, strict=True):
+            self.reached[row] = (floors[row], index, strength)
+
+    def _reached_by_row(self) -> Reached:
+        floor = np.full(len(self.neighbors), np.inf)
+        sizes = np.zeros(len(floor) + 1, np.int64)
+        rows = sorted(self.reached)
+        for row in rows:
+            floor[row] = self.reached[row][0]
+            sizes[row + 1] = len(self.reached[row][1])
+        index = [np.empty(0, np.int64), *(self.reached[row][1] for row in rows)]
+        strength = [np.empty(0), *(self.reached[row][2] for row in rows)]
+        return Reached(floor, np.cumsum(sizes), np.concatenate(index), np.concatenate(strength))
+
+    def _targets(self, rows: IntArray) -> Targets:
+        new = self.targets.new
+        return Targets(self.targets.own[rows], None if new is None else new[rows])
+
+
+def no_problems(n_rows: int, room: int) -> Kept:
+    """Room for the problem of every row, on this many coordinates; none is kept yet."""
+    rows = np.arange(n_rows)
+    length = packed_length(room) if room else 0
+    return Kept(
+        np.full(n_rows, -1),
+        room,
+        rows * room,
+        np.empty(n_rows * room, np.int64),
+        rows * length,
+        np.empty(n_rows * length),
+    )
+
+
+def likely_coordinates(
+    codes: sparse.csr_array, neighbors: IntArray, voters: sparse.csr_array | None = None
+) -> tuple[IntArray, IntArray]:
+    """The support of every row, and what nearly half of its neighbours use, as CSR parts.
+
+    The neighbours are rows of the codes themselves or, for new points, of the ``voters``.
+    """
+    own, used = _ones(codes), _ones(codes if voters is None else voters)
+    votes = sparse.csr_array(neighbor_graph(neighbors, used.shape[0]).astype(np.int32) @ used)
+    # Half of them decide. One neighbour more may use a coordinate before the sweeps have ended.
+    votes.data = (2 * votes.data >= neighbors.shape[1] - 2).astype(np.int32)
+    both = sparse.csr_array(own + votes)
+    if voters is None:
+        both.setdiag(0)
+    both.eliminate_zeros()
+    both.sort_indices()
+    return both.indptr.astype(np.int64), both.indices.astype(np.int64)
+
+
+def _ones(codes: sparse.csr_array) -> sparse.csr_array:
+    ones = np.ones(codes.nnz, np.int32)
+    return sparse.csr_array((ones, codes.indices, codes.indptr), shape=codes.shape)
+
+
+def rows_of(codes: Codes, rows: IntArray) -> Codes:
+    return Codes(*(array[rows] for array in codes))
+
+
+def _starts(ends: IntArray) -> IntArray:
+    return np.concatenate(([0], ends[:-1]))
+
+
+def _lower(floor: float) -> float:
+    return FLOOR_MARGIN * floor if floor > 0 else floor
