@@ -1,18 +1,27 @@
 """What the Laplacian-regularised l1-graph needs beside its solver: problems and scans."""
 
-from collections import namedtuple
+from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
-from srsg.kernels.compiled import ZERO, kernel
+from srsg.kernels.compiled import ZERO, helper, kernel
 from srsg.kernels.correlations import insert_sorted
-from srsg.kernels.lasso import keep_pulled
 from srsg.kernels.linalg import assign, dot
+from srsg.types import FloatArray
 
-Reach = namedtuple("Reach", "resid bound radius")
-"""What is known of the points outside a working set since the last scan: the residual then, the
-largest correlation with it in absolute value, and how far below ``half_lam`` a correlation may
-have been for its point to join."""
+
+class Reach(NamedTuple):
+    """What is known of the points outside each working set since the last scan.
+
+    The residual at that scan, the largest correlation with it in absolute value, and how far
+    below ``half_lam`` a correlation was allowed to be for its point to join.
+    """
+
+    resid: FloatArray
+    bound: FloatArray
+    radius: FloatArray
 
 
 @kernel()
@@ -48,6 +57,19 @@ def pulled_sets(codes, rows, starts, neighbors, weights, sets, pull):
         sets.size[p] = size
         for k in range(size):
             place[sets.index[p, k]] = -1
+
+
+@helper()
+def keep_pulled(codes, penalty, p):
+    """Drop from a working set whatever is neither used nor pulled."""
+    count = ZERO
+    for k in range(codes.size[p]):
+        if codes.value[p, k] != 0.0 or penalty.pull[p, k] != 0.0:
+            codes.index[p, count] = codes.index[p, k]
+            codes.value[p, count] = codes.value[p, k]
+            penalty.pull[p, count] = penalty.pull[p, k]
+            count += 1
+    codes.size[p] = count
 
 
 @kernel()

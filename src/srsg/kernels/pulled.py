@@ -3,13 +3,30 @@
 The pull of the neighbours makes the codes dense, a hundred points and more, so that a Gram
 matrix would cost more than all else; and the ridge that comes with the pull makes the problems
 well-conditioned, so that conjugate gradients need few products with the points themselves.
+
+For one point, ``||x - X z||^2 + lam |z|_1 + ridge |z|^2 - 2 q' z``, with the pull q towards the
+codes of its neighbours; the conditions below are those of half of it.
 """
+
+from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
 from srsg.kernels.compiled import VECTORISED, ZERO, helper, kernel
-from srsg.kernels.lasso import duality_gap, gap_terms, to_first_zero
+from srsg.kernels.lasso import duality_gap, to_first_zero, violation_at
 from srsg.kernels.linalg import assign, dot, in_float64, start_dot
+from srsg.types import FloatArray
+
+
+class Pulled(NamedTuple):
+    """For every row: half of lam, the ridge, and the pull on each point of the working set."""
+
+    half_lam: FloatArray
+    ridge: FloatArray
+    pull: FloatArray
+
 
 MAX_ROUNDS = 5000
 
@@ -67,11 +84,9 @@ def violations(points, index, penalty, p, z, resid, entrants):
     worst = 0.0
     count = ZERO
     for k in range(z.shape[0]):
-        slope = gradient(points, index, penalty, p, z, resid, k)
-        if z[k] != 0.0:
-            worst = max(worst, abs(slope - half_lam * np.sign(z[k])))
-        elif abs(slope) > half_lam:
-            worst = max(worst, abs(slope) - half_lam)
+        violation = violation_at(half_lam, z[k], gradient(points, index, penalty, p, z, resid, k))
+        worst = max(worst, violation)
+        if z[k] == 0.0 and violation > 0.0:
             entrants[count] = k
             count += 1
     return worst, count
@@ -174,6 +189,26 @@ def take_step(points, own, index, penalty, p, z, resid, support, count, step):
         assign(z, start)
         to_first_zero(z, support, count, step, 1.0)
         renew_residual(points, own, index, z, resid)
+
+
+@helper()
+def gap_terms(own, resid, z, penalty, p):
+    """What the duality gap is made of: ``|r|^2``, ``r' x`` and ``|z|_1``.
+
+    Ridge and pull make a plain l1 problem of longer vectors: the residual gets the further
+    entries ``(q - ridge z) / sqrt(ridge)``, the point ``q / sqrt(ridge)``.
+    """
+    ridge = penalty.ridge[p]
+    power = dot(resid, resid)
+    inner = dot(resid, own)
+    l1_norm = 0.0
+    for k in range(z.shape[0]):
+        l1_norm += abs(z[k])
+        if ridge > 0.0:
+            pull = penalty.pull[p, k]
+            power += (pull - ridge * z[k]) ** 2 / ridge
+            inner += pull * (pull - ridge * z[k]) / ridge
+    return power, inner, l1_norm
 
 
 @kernel()

@@ -16,6 +16,7 @@ from srsg.kernels.linalg import (
     forward_solve,
     gram_matrix,
     multiply,
+    null_direction,
     squared_distance,
 )
 
@@ -31,25 +32,6 @@ def lifted_direction(start, end, distance, out):
     for k in range(last):
         out[k] = (end[k] - start[k]) / distance
     out[last] = 1.0
-
-
-@helper()
-def null_direction(factor, independent, gradient, direction):
-    """Along the first dependent point and those before it, where the loss is flat.
-
-    ``factor`` is that of :func:`~srsg.kernels.linalg.cholesky`: its last row is ``L^-1 g``, with
-    ``g`` the products with the dependent point. The Lagrangian falls along the direction.
-    """
-    for a in range(independent):
-        direction[a] = -factor[independent, a]
-    backward_solve(factor, independent, direction)
-    direction[independent] = 1.0
-    slope = 0.0
-    for a in range(independent + 1):
-        slope += gradient[a] * direction[a]
-    if slope > 0.0:
-        for a in range(independent + 1):
-            direction[a] = -direction[a]
 
 
 @helper()

@@ -15,11 +15,9 @@ from srsg.kernels.codes import Codes
 from srsg.kernels.fpgd_sp import Settings
 from srsg.kernels.parts import Part
 from srsg.kernels.sweep import new_outcome
-from srsg.neighbors import Targets
-from srsg.points import Points, distinct
-from srsg.solvers.codes import csr_from_rows, resized, rows_from_csr
+from srsg.points import Points, Queries, distinct
 from srsg.solvers.part_tasks import PartTask
-from srsg.solvers.parts import PartSweeps, first_candidates, in_parts, places_of, rows_of
+from srsg.solvers.parts import PartSweeps, first_candidates, in_parts, places_of
 from srsg.types import IntArray
 
 
@@ -46,11 +44,11 @@ class NewParts(PartSweeps):
             neighbors,
             settings,
             engine.quiet(),
-            rows_from_csr(init_codes, spare=16),
+            Codes.from_csr(init_codes, spare=16),
             new_outcome(queries.n),
             in_parts(points, queries.n, engine),
             first_candidates(init_codes, neighbors, fitted),
-            fitted=rows_from_csr(fitted),
+            fitted=Codes.from_csr(fitted),
             new=np.ascontiguousarray(queries.x, dtype=points.dtype),
         )
 
@@ -58,25 +56,25 @@ class NewParts(PartSweeps):
         """The codes of the new points."""
         self._hold()
         self.sweep(stage)
-        return csr_from_rows(self.codes, self.points.n)
+        return self.codes.to_csr(self.points.n)
 
     @cached_property
     def _links(self) -> tuple[IntArray, IntArray, NDArray[np.bool_]]:
         none = np.empty(0, np.int64)  # neighbours are none of the new points
         return none, none, none.astype(bool)
 
-    def _targets(self, rows: IntArray) -> Targets:
-        return Targets(np.full(len(rows), -1), self.new[rows])
+    def _targets(self, rows: IntArray) -> Queries:
+        return Queries(np.full(len(rows), -1), self.new[rows])
 
     def _task(
         self, rows: IntArray, held: IntArray, before: Codes, todo: NDArray[np.bool_]
     ) -> PartTask:
         seen = distinct(self.neighbors[rows])
         width = max(self.fitted.index.shape[1], before.index.shape[1], self.codes.index.shape[1])
-        neighbors = resized(rows_of(self.fitted, seen), width)
+        neighbors = self.fitted.take(seen).resized(width)
 
         def below(codes: Codes) -> Codes:
-            own = resized(rows_of(codes, rows), width)
+            own = codes.take(rows).resized(width)
             return Codes(*map(np.concatenate, zip(neighbors, own, strict=True)))
 
         own = len(seen) + np.arange(len(rows))

@@ -21,8 +21,7 @@ from srsg.kernels.parts import (
     solve_part,
 )
 from srsg.kernels.sweep import Outcome, new_outcome
-from srsg.neighbors import Targets
-from srsg.points import Points, Rows, row_slices
+from srsg.points import Points, Queries, Rows, row_slices
 from srsg.types import FloatArray, IntArray
 
 
@@ -30,7 +29,7 @@ from srsg.types import FloatArray, IntArray
 class Candidates(Sized):
     """Points and the coordinates that their codes may use: a ragged array, sorted a row."""
 
-    targets: Targets
+    targets: Queries
     starts: IntArray
     index: IntArray
     codes: Codes | None = None
@@ -85,7 +84,7 @@ def the_problems(held: SmallProblems, block: None) -> Problems:
 class Residuals(Sized):
     """Codes whose residuals are compared with all points, down to a floor."""
 
-    targets: Targets
+    targets: Queries
     codes: Codes
     floor: FloatArray
 
@@ -97,8 +96,7 @@ class FindReached:
     block_size: int
 
     def rows(self, block: Residuals) -> IntArray:
-        used = np.arange(block.codes.index.shape[1]) < block.codes.size[:, None]
-        return block.targets.needed(block.codes.index[used])
+        return block.targets.needed(block.codes.index[block.codes.used])
 
     def start(self, rows: Rows, block: Residuals) -> tuple[FloatArray, FloatArray]:
         targets = block.targets.vectors(rows)
@@ -140,9 +138,9 @@ class PackedCodes(Sized):
 
     def __init__(self, codes: Codes, valued: IntArray) -> None:
         self.size, self.valued = codes.size, valued
-        self.index = codes.index[_used(codes)]
-        some = Codes(*(array[valued] for array in codes))
-        self.value = some.value[_used(some)]
+        self.index = codes.index[codes.used]
+        some = codes.take(valued)
+        self.value = some.value[some.used]
 
     def unpacked(self, width: int) -> Codes:
         """In rows of the given width; zeros where there are no values."""
@@ -151,15 +149,11 @@ class PackedCodes(Sized):
             np.zeros((len(self.size), width)),
             self.size.copy(),
         )
-        codes.index[_used(codes)] = self.index
+        codes.index[codes.used] = self.index
         values = np.zeros((len(self.valued), width))
-        values[_used(codes)[self.valued]] = self.value
+        values[codes.used[self.valued]] = self.value
         codes.value[self.valued] = values
         return codes
-
-
-def _used(codes: Codes) -> NDArray[np.bool_]:
-    return np.arange(codes.index.shape[1]) < codes.size[:, None]
 
 
 @dataclass(frozen=True)
@@ -211,4 +205,4 @@ class SolvePart:
             outcome,
             state,
         )
-        return PartResult(Codes(*(array[part.rows] for array in codes)), outcome, state)
+        return PartResult(codes.take(part.rows), outcome, state)

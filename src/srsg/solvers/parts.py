@@ -23,9 +23,8 @@ from srsg.kernels.codes import Codes
 from srsg.kernels.fpgd_sp import Settings
 from srsg.kernels.parts import SOLVED, WANTS_PROBLEM, WANTS_REACH, Part, Problems, Reached
 from srsg.kernels.sweep import Outcome, new_outcome
-from srsg.neighbors import Targets, neighbor_graph
-from srsg.points import Points, blocks_of_rows, distinct
-from srsg.solvers.codes import resized, rows_from_csr
+from srsg.neighbors import neighbor_graph
+from srsg.points import Points, Queries, blocks_of_rows, distinct
 from srsg.solvers.part_tasks import (
     Candidates,
     FindReached,
@@ -85,7 +84,7 @@ class PartSweeps:
             neighbors,
             settings,
             engine.quiet(),
-            rows_from_csr(init_codes, spare=16),
+            Codes.from_csr(init_codes, spare=16),
             new_outcome(points.n),
             in_parts(points, points.n, engine),
             first_candidates(init_codes, neighbors),
@@ -101,7 +100,7 @@ class PartSweeps:
             Candidates(
                 self._targets(rows),
                 *ragged([self.candidates[row] for row in rows]),
-                rows_of(self.codes, rows),
+                self.codes.take(rows),
             )
             for rows in self.parts
         ]
@@ -152,7 +151,7 @@ class PartSweeps:
             solved = np.flatnonzero(state.status == SOLVED)
             width = result.codes.index.shape[1]
             if width > self.codes.index.shape[1]:
-                self.codes = resized(self.codes, width)
+                self.codes = self.codes.resized(width)
             self.codes.index[rows[solved], :width] = result.codes.index[solved]
             self.codes.value[rows[solved], :width] = result.codes.value[solved]
             self.codes.size[rows[solved]] = result.codes.size[solved]
@@ -186,8 +185,8 @@ class PartSweeps:
         part_of = np.repeat(np.arange(len(self.parts)), [len(rows) for rows in self.parts])
         return later, earlier, part_of[later] == part_of[earlier]
 
-    def _targets(self, rows: IntArray) -> Targets:
-        return Targets(rows, None)
+    def _targets(self, rows: IntArray) -> Queries:
+        return Queries(rows, None)
 
     def _task(
         self, rows: IntArray, held: IntArray, before: Codes, todo: NDArray[np.bool_]
@@ -201,8 +200,8 @@ class PartSweeps:
             own,
             places_of(own, len(seen)),
             np.searchsorted(seen, self.neighbors[rows]),
-            rows_of(before, seen),
-            rows_of(self.codes, seen),
+            before.take(seen),
+            self.codes.take(seen),
             todo,
             held,
         )
@@ -239,7 +238,7 @@ class PartSweeps:
         rows = np.array(sorted(floors))
         floor = np.array([floors[row] for row in rows.tolist()])
         blocks = [
-            Residuals(self._targets(rows[at]), rows_of(before, rows[at]), floor[at])
+            Residuals(self._targets(rows[at]), before.take(rows[at]), floor[at])
             for at in blocks_of_rows(len(rows), self.engine.rows_a_block(self.points, len(rows)))
         ]
         found = self.engine.scan(
@@ -319,7 +318,3 @@ def places_of(rows: IntArray, n_rows: int) -> IntArray:
     places = np.full(n_rows, -1)
     places[rows] = np.arange(len(rows))
     return places
-
-
-def rows_of(codes: Codes, rows: IntArray) -> Codes:
-    return Codes(*(array[rows] for array in codes))

@@ -18,8 +18,7 @@ from srsg.kernels.codes import Codes
 from srsg.kernels.fpgd_sp import Settings
 from srsg.kernels.sweep import Kept, Outcome, new_outcome, solve_targets, sweep_points
 from srsg.kernels.votes import support_distances
-from srsg.points import Points, Queries, blocks_of_rows
-from srsg.solvers.codes import csr_from_rows, resized, rows_from_csr
+from srsg.points import Points, Queries, Rows, blocks_of_rows
 from srsg.solvers.levels import independent_sets
 from srsg.solvers.new_parts import NewParts
 from srsg.solvers.part_tasks import fits_of
@@ -130,9 +129,9 @@ def srsg_codes(
             value = _objective(run.outcome.fit, run.codes, neighbors, gamma)
             state.note(value, run.outcome, tol)
             if save is not None:
-                state.codes = csr_from_rows(run.codes, points.n)
+                state.codes = run.codes.to_csr(points.n)
                 save(state)
-        state.codes = csr_from_rows(run.codes, points.n)
+        state.codes = run.codes.to_csr(points.n)
     return SRSGCodes(
         codes=state.codes,
         objective=np.array(state.objective),
@@ -218,7 +217,8 @@ def new_srsg_codes(
         parts = NewParts.of(points, codes, queries, init_codes, neighbors, settings, engine)
         with engine.progress.stage("support regularisation", queries.n) as stage:
             return parts.solve(stage)
-    data = _Regularised(Queries.of(points, queries), rows_from_csr(codes), init_codes, neighbors)
+    wanted = Queries.of(points, queries)
+    data = _Regularised(points, wanted, Codes.from_csr(codes), init_codes, neighbors)
     task = partial(_solve_new, settings=settings)
     blocks = blocks_of_rows(queries.n, engine.block_size)
     found = engine.map(task, data, blocks, label="support regularisation")
@@ -229,6 +229,7 @@ def new_srsg_codes(
 class _Regularised:
     """New points with the codes they start from and their neighbours; codes of fitted points."""
 
+    points: Points
     queries: Queries
     fitted: Codes
     init_codes: sparse.csr_array
@@ -236,16 +237,17 @@ class _Regularised:
 
 
 def _solve_new(data: _Regularised, rows: IntArray, *, settings: Settings) -> sparse.csr_array:
-    points, targets, neighbors = data.queries.points, data.queries.x[rows], data.neighbors[rows]
-    codes = rows_from_csr(data.init_codes[rows], spare=16)
+    points, neighbors = data.points, data.neighbors[rows]
+    targets = data.queries[rows].vectors(Rows(points.x))
+    codes = Codes.from_csr(data.init_codes[rows], spare=16)
     done = 0
     while True:
         part = slice(done, None)
-        rest = Codes(*(array[part] for array in codes))
+        rest = codes.take(part)
         done += solve_targets(points.x, data.fitted, targets[part], neighbors[part], rest, settings)
         if done == len(rows):
-            return csr_from_rows(codes, points.n)
-        codes = resized(codes, 2 * codes.index.shape[1] + 1)
+            return codes.to_csr(points.n)
+        codes = codes.resized(2 * codes.index.shape[1] + 1)
 
 
 @dataclass
@@ -279,7 +281,7 @@ class _Sweeps:
             settings,
             engine,
             threads,
-            rows_from_csr(init_codes, spare=16),
+            Codes.from_csr(init_codes, spare=16),
             _no_problems(points.n),
             new_outcome(points.n),
             _waves(neighbors, engine.n_workers),
@@ -304,7 +306,7 @@ class _Sweeps:
                 left = zip(parts, counts, strict=True)
                 parts = [part[count:] for part, count in left if count < len(part)]
                 if parts:
-                    self.codes = resized(self.codes, 2 * self.codes.index.shape[1] + 1)
+                    self.codes = self.codes.resized(2 * self.codes.index.shape[1] + 1)
 
     def _solve(self, before: Codes, part: IntArray) -> int:
         return sweep_points(
@@ -351,7 +353,7 @@ def _no_problems(n_points: int) -> Kept:
 
 def _fits_of_rows(data: tuple[Points, Codes], rows: IntArray) -> FloatArray:
     points, codes = data
-    return fits_of(points.x, points.x[rows], Codes(*(part[rows] for part in codes)))
+    return fits_of(points.x, points.x[rows], codes.take(rows))
 
 
 def _objective(fits: FloatArray, codes: Codes, neighbors: IntArray, gamma: float) -> float:
