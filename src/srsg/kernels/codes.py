@@ -113,7 +113,7 @@ def residual(points, target, codes, p, out):
     assign(out, target)
     for k in range(codes.size[p]):
         z = codes.value[p, k]
-        # Working sets hold many points that the code does not use.
+        # Working sets hold many points that the code does not use: each would cost as much.
         if z != 0.0:
             atom = points[codes.index[p, k]]
             for j in range(out.shape[0]):
@@ -160,6 +160,7 @@ def drop_zeros(codes):
     for p in range(codes.size.shape[0]):
         count = 0
         for k in range(codes.size[p]):
+            # Entries only move to the left, so that none is overwritten before it is read.
             if codes.value[p, k] != 0.0:
                 codes.index[p, count] = codes.index[p, k]
                 codes.value[p, count] = codes.value[p, k]

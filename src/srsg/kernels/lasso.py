@@ -62,7 +62,9 @@ class Inside(NamedTuple):
         return cls(*(np.zeros(n_rows) for _ in cls._fields))
 
 
-MAX_ROUNDS = 5000
+MAX_ROUNDS = 500
+"""A bound on the rounds, which are a few dozen at most unless rounding keeps them from ending."""
+
 ROUNDING = 1e-13
 
 

@@ -72,6 +72,7 @@ def gram_matrix(atoms):
     gram = np.empty((size, size))
     for a in range(size):
         for b in range(a + 1):
+            # Written twice, so that rows can be read as they lie in memory.
             gram[a, b] = gram[b, a] = dot(atoms[a], atoms[b])
     return gram
 
@@ -87,6 +88,7 @@ def cholesky(gram, support, size, factor):
         for b in range(a + 1):
             entry = gram[support[a], support[b]] - start_dot(factor[a], factor[b], b)
             if a == b:
+                # What is left of the point's square beyond those before it: nothing, or rounding.
                 if entry <= PIVOT_ROUNDING * gram[support[a], support[a]]:
                     return a
                 factor[a, a] = np.sqrt(entry)

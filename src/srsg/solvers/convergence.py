@@ -1,4 +1,4 @@
-"""A warning for codes that are not optimal when the bound on the work is reached."""
+"""A warning for codes that are not optimal in the end."""
 
 from __future__ import annotations
 
@@ -8,20 +8,21 @@ from sklearn.exceptions import ConvergenceWarning
 
 from srsg.types import FloatArray
 
+ROUNDING = 1e-14
+"""Rounding of the inner products of unit vectors: no smaller violation means anything."""
 
-def warn_of_violations(violation: FloatArray, tol: float, n_points: int, bound: str) -> None:
+
+def warn_of_violations(violation: FloatArray, tol: float, after: str) -> None:
     """Warn if some codes violate the optimality conditions by more than ``tol``.
 
     Parameters
     ----------
     violation : ndarray
-        Largest violation of each code that was cut short; codes that were not are left out.
+        Largest violation of each code.
     tol : float
         What was asked for.
-    n_points : int
-        Number of all codes.
-    bound : str
-        What was reached, such as "100 scans".
+    after : str
+        The work that was done, such as "100 scans".
 
     Examples
     --------
@@ -29,16 +30,16 @@ def warn_of_violations(violation: FloatArray, tol: float, n_points: int, bound: 
     >>> import numpy as np
     >>> from srsg.solvers.convergence import warn_of_violations
     >>> with warnings.catch_warnings(record=True) as caught:
-    ...     warn_of_violations(np.array([0.0, 3e-9]), 1e-10, 50, "100 scans")
+    ...     warn_of_violations(np.array([0.0, 3e-9]), 1e-10, "100 scans")
     >>> print(caught[0].message)
-    1 of 50 codes not optimal to 1e-10 after 100 scans: the largest violation is 3e-09.
+    1 of 2 codes not optimal to tol=1e-10 after 100 scans: the largest violation is 3e-09.
     """
-    # Not "above": a violation that overflowed to NaN is not within the tolerance either.
-    beyond = violation[~(violation <= tol)]
+    # Not "greater than": a violation that overflowed to NaN is not within the tolerance either.
+    beyond = violation[~(violation <= tol + ROUNDING)]
     if len(beyond):
         warnings.warn(
-            f"{len(beyond)} of {n_points} codes not optimal to {tol:.3g} after {bound}: the "
-            f"largest violation is {beyond.max():.3g}.",
+            f"{len(beyond)} of {len(violation)} codes not optimal to tol={tol:.3g} after "
+            f"{after}: the largest violation is {beyond.max():.3g}.",
             ConvergenceWarning,
             stacklevel=3,
         )

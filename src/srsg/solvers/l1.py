@@ -19,15 +19,15 @@ from scipy import sparse
 from srsg.engines import Engine, ThreadEngine
 from srsg.engines.checkpoint import NO_CHECKPOINT, Checkpoint
 from srsg.points import Points, Queries
-from srsg.solvers.convergence import warn_of_violations
+from srsg.solvers.convergence import ROUNDING, warn_of_violations
 from srsg.solvers.locality import locality_order
 from srsg.solvers.scans import L1Scan, ScanBlock, Scanned
 from srsg.solvers.working_sets import WorkingSets
 from srsg.types import FloatArray, IntArray
 
 MAX_SCANS = 100
-"""A bound on the scans. Codes usually take 3 to 10; only a tolerance below the rounding of the
-problem, or a tiny lam, takes more."""
+"""A bound on the scans. Codes usually take 3 to 10; a tiny lam may take more than can be waited
+for, and rounding may make the same points join and leave for ever."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,9 @@ def l1_codes(
     n_neighbors : int
         How many nearest neighbours to report along the way.
     tol : float
-        Points that violate the optimality conditions by more join the working set.
+        Points that violate the optimality conditions by more join the working set. If some still
+        do after 100 scans, a ConvergenceWarning tells how many codes that affects, and how far
+        they are from optimal.
     engine : Engine, optional
         Where blocks run; threads on all cores by default.
 
@@ -113,6 +115,7 @@ def l1_codes(
         tol,
     )
     solved = solve_exactly(points, wanted, start, n_neighbors, tol, engine, keep)
+    warn_of_violations(solved.violation, tol, f"{solved.n_scans} scans")
     return L1Codes(
         codes=solved.sets.codes.to_csr(points.n),
         kkt_violation=solved.violation,
@@ -148,7 +151,7 @@ def solve_exactly(
     while len(active):
         n_scans += 1
         task = L1Scan(
-            tol / 2,
+            max(tol, ROUNDING) / 2,
             n_neighbors if n_scans == 1 else 0,
             engine.block_size,
             last=n_scans == MAX_SCANS,
@@ -161,9 +164,6 @@ def solve_exactly(
             # Working sets are known now, so that blocks can be made to share their members.
             own = queries.own[active.rows]
             active = active[locality_order(own, active.codes, points.n, engine.block_size)]
-        if task.last:
-            cut_short = np.concatenate([block.certificate.violation for block in blocks])
-            warn_of_violations(cut_short, tol, len(queries), f"{MAX_SCANS} scans")
     sets = WorkingSets.concatenate([block.done for block in scanned])
 
     def of_codes(part: Callable[[Scanned], NDArray]) -> NDArray:

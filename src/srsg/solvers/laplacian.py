@@ -16,6 +16,7 @@ from srsg.kernels.pulled import NORM_MARGIN, Pulled, solve_pulled
 from srsg.neighbors import neighbor_graph
 from srsg.points import BLOCK_SIZE, Points, blocks_of_rows
 from srsg.solvers.codes import symmetrized
+from srsg.solvers.convergence import warn_of_violations
 from srsg.solvers.levels import independent_sets
 from srsg.types import FloatArray, IntArray
 
@@ -33,6 +34,12 @@ FARTHEST = 0.25
 
 LEAST_TAKEN = 64
 """How many points may join a working set after a scan, or as many as it has."""
+
+MAX_SCANS = 100
+"""A bound on the scans of a point in one sweep, of which it usually takes one or two."""
+
+LARGEST_WEIGHT = 1e150
+"""The squares of larger weights overflow."""
 
 
 @dataclass(frozen=True)
@@ -73,9 +80,9 @@ def laplacian_codes(
     """Pull the codes of neighbouring points towards each other.
 
     Minimises ``sum_i ||x_i - X Z^i||^2 + lam |Z^i|_1 + gamma sum_ij S_ij ||Z^i - Z^j||^2`` point
-    by point in the order 1..n, each an l1 problem solved exactly over all points, so that the
+    by point in the order 1..n. Each is an l1 problem, solved exactly over all points, so that the
     objective falls with every one. Points with no edge between them are solved at once, which
-    changes nothing.
+    does not change the result.
 
     Parameters
     ----------
@@ -120,6 +127,8 @@ def laplacian_codes(
     while not converged and len(objective) <= max_sweeps:
         # Both S_ij and S_ji join points i and j.
         weights = sparse.csr_array(gamma * (similarity + similarity.T))
+        if weights.sum(axis=1).max() > LARGEST_WEIGHT:
+            raise ValueError(f"gamma={gamma} is too large: the objective overflows.")
         with engine.progress.stage(f"sweep {len(objective)}", points.n) as stage:
             for rows in independent_sets(weights.indptr, weights.indices):
                 fair_share = -(-len(rows) // engine.n_workers)  # keeps all workers busy
@@ -132,6 +141,7 @@ def laplacian_codes(
         converged = abs(objective[-1] - objective[-2]) < tol
         if laplacian == "codes":
             similarity = symmetrized(result)
+    warn_of_violations(state.certificate.violation, 2 * TOL, f"at most {MAX_SCANS} scans per sweep")
     return LaplacianCodes(result, np.array(objective), *state.certificate, converged)
 
 
@@ -216,31 +226,36 @@ def _solve(points: Points, problems: _Problems) -> _Problems:
     resid = np.empty((len(rows), x.shape[1]))
     ended = np.zeros(len(rows), bool)
     active = np.arange(len(rows))
-    while len(active):
+    for _ in range(MAX_SCANS):
         codes, penalty = problems.codes, problems.penalty
         solve_pulled(x, active, rows, codes, penalty, TOL, resid, problems.certificate)
         moved = np.linalg.norm(resid[active] - reach.resid[active], axis=1)
         # A correlation with a unit vector changes by no more than the residual moves.
         may_violate = reach.bound[active] + moved * NORM_MARGIN > half_lam[active]
         active, moved = active[may_violate], moved[may_violate]
-        if len(active):
-            reach.radius[active] = np.minimum(AHEAD * moved, FARTHEST * half_lam[active])
-            most = np.maximum(LEAST_TAKEN, codes.size)
-            problems = problems.with_room(int(most[active].max()))
-            renew_reach(
-                x,
-                active,
-                rows,
-                resid,
-                points.correlations(resid[active]),
-                problems.codes,
-                problems.penalty,
-                points.correlation_error,
-                most,
-                reach,
-                ended,
-            )
-            active = active[~ended[active]]
+        if not len(active):
+            break
+        reach.radius[active] = np.minimum(AHEAD * moved, FARTHEST * half_lam[active])
+        most = np.maximum(LEAST_TAKEN, codes.size)
+        problems = problems.with_room(int(most[active].max()))
+        renew_reach(
+            x,
+            active,
+            rows,
+            resid,
+            points.correlations(resid[active]),
+            problems.codes,
+            problems.penalty,
+            points.correlation_error,
+            TOL,
+            most,
+            reach,
+            problems.certificate,
+            ended,
+        )
+        active = active[~ended[active]]
+        if not len(active):
+            break
     return problems
 
 

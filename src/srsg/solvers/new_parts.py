@@ -75,7 +75,7 @@ class NewParts(PartSweeps):
 
         def below(codes: Codes) -> Codes:
             own = codes.take(rows).resized(width)
-            return Codes(*map(np.concatenate, zip(neighbors, own, strict=True)))
+            return Codes.concatenate([neighbors, own]).resized(width)
 
         own = len(seen) + np.arange(len(rows))
         part = Part(

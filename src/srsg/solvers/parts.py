@@ -109,7 +109,7 @@ class PartSweeps:
 
     def sweep(self, stage: Stage) -> None:
         """Solve all points once."""
-        before = Codes(*(array.copy() for array in self.codes))
+        before = self.codes.resized(self.codes.width)
         known, self.reached = self.reached, {}
         if known:  # who needed a look at all points will need it again
             self._look(before, {row: floor for row, (floor, _, _) in known.items()})
