@@ -199,11 +199,12 @@ def test_the_path_to_a_code_leaves_no_trace(points):
     rows = np.arange(200)
     index = np.array([rng.choice(np.delete(rows, i), 30, replace=False) for i in rows])
     start = Codes(index, rng.standard_normal(index.shape), np.full(200, 30))
-    penalty = Penalty(np.full(200, 0.05), np.zeros(200), np.zeros(index.shape))
+    penalty = Penalty(np.full(200, 0.05), np.zeros(200))
     start_sets = WorkingSets(rows, start, penalty)
-    solved = solve_exactly(Queries.of(points), start_sets, 0, 1e-10, ThreadEngine(2, block_size=64))
+    engine = ThreadEngine(2, block_size=64)
+    solved = solve_exactly(points, Queries.of(points), start_sets, 0, 1e-10, engine)
     np.testing.assert_array_equal(solved.sets.codes.size, np.diff(reference.indptr))
-    used = np.arange(solved.sets.codes.index.shape[1]) < solved.sets.codes.size[:, None]
+    used = solved.sets.codes.used
     np.testing.assert_array_equal(solved.sets.codes.index[used], reference.indices)
     np.testing.assert_array_equal(solved.sets.codes.value[used], reference.data)
 

@@ -10,9 +10,9 @@ from scipy import sparse
 
 from srsg import SRSG
 from srsg.engines import ThreadEngine
+from srsg.kernels.codes import Codes
 from srsg.points import unit_points
 from srsg.solvers import auto_step, l1_codes, srsg_codes, sweeps, theorem_step
-from srsg.solvers.codes import rows_from_csr
 from support import plain
 from support.subspaces import near_planes
 
@@ -60,7 +60,8 @@ def test_points_solved_at_once_change_no_bit(monkeypatch, n_threads):
     one = srsg_codes(points, l1.codes, l1.neighbors, engine=ThreadEngine(1), **settings)
     monkeypatch.setattr(sweeps, "LEAST_SHARED", 4)
     monkeypatch.setattr(sweeps, "POINTS_A_CALL", 3)
-    monkeypatch.setattr(sweeps, "rows_from_csr", lambda codes, spare: rows_from_csr(codes))
+    from_csr = Codes.from_csr
+    monkeypatch.setattr(Codes, "from_csr", lambda codes, spare=0: from_csr(codes))
     several = srsg_codes(points, l1.codes, l1.neighbors, engine=ThreadEngine(n_threads), **settings)
     for name in ("indptr", "indices", "data"):
         np.testing.assert_array_equal(getattr(several.codes, name), getattr(one.codes, name))

@@ -1,4 +1,4 @@
-"""Every point over its candidates: the nearest of them, and the l1 code that may use no others."""
+"""Candidates of a point: the nearest of them, and the l1 code that may use no other points."""
 
 import numpy as np
 
@@ -12,6 +12,7 @@ MOST_JOINING = 12
 """Candidates that join a working set at once, or half as many as it has if that is more."""
 
 ROUNDING = 1e-13
+"""How far beyond ``half_lam`` a correlation must be to be a violation and not rounding."""
 
 
 @helper()
@@ -38,8 +39,10 @@ def nearest_candidates(points, targets, candidates, neighbors):
 
 @kernel()
 def add_candidates(codes, found, most):
-    """Take what was found and is not there into each code, with the value zero, up to ``most``
-    points a code; negative indices stand for nothing."""
+    """Add the points found to each code that does not have them, with the value zero.
+
+    A code takes up to ``most`` points; negative indices stand for nothing.
+    """
     for p in range(found.shape[0]):
         size = codes.size[p]
         for t in found[p]:
@@ -65,12 +68,15 @@ def solve_over_candidates(points, targets, codes, half_lam):
     resid = np.empty(points.shape[1])
     for p in range(targets.shape[0]):
         own = in_float64(targets[p])
+        # Start with what the code uses already.
         size = ZERO
         for k in range(codes.size[p]):
             if codes.value[p, k] != 0.0:
                 place[size] = k
                 size += 1
         known = ZERO
+        # Nothing leaves a working set here, so that there are at most as many rounds as
+        # candidates, and products that are known once stay known.
         while True:
             for a in range(known, size):
                 assign(atoms[a], points[codes.index[p, place[a]]])

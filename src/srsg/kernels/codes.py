@@ -1,12 +1,110 @@
 """Sparse codes as the kernels hold them."""
 
-from collections import namedtuple
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
 
 from srsg.kernels.compiled import helper, kernel
 from srsg.kernels.linalg import assign
+from srsg.types import FloatArray, IntArray
 
-Codes = namedtuple("Codes", "index value size")
-"""One code a row: indices and values, of which the first ``size`` of the row count."""
+
+class Codes(NamedTuple):
+    """One code per row, in rows of one width: the first ``size[p]`` entries of row p count.
+
+    Kernels take it as it is, for numba knows named tuples; the methods are for Python only.
+    Rows of fixed width, unlike those of a CSR matrix, can grow and shrink in place, and several
+    threads can write to different rows at once.
+
+    Attributes
+    ----------
+    index : ndarray of shape (n_rows, width)
+        The points that each code uses.
+    value : ndarray of shape (n_rows, width)
+        Their coefficients.
+    size : ndarray of shape (n_rows,)
+        How many entries of each row count.
+
+    Examples
+    --------
+    >>> from scipy import sparse
+    >>> from srsg.kernels.codes import Codes
+    >>> codes = Codes.from_csr(sparse.csr_array([[0.0, 0.5], [0.0, 0.0]]))
+    >>> codes.size
+    array([1, 0])
+    >>> codes.to_csr(2).toarray()
+    array([[0. , 0.5],
+           [0. , 0. ]])
+    """
+
+    index: IntArray
+    value: FloatArray
+    size: IntArray
+
+    @classmethod
+    def empty(cls, n_rows: int, width: int = 0) -> Codes:
+        """Codes without entries, in rows that have room for ``width``."""
+        shape = (n_rows, width)
+        return cls(np.zeros(shape, np.int64), np.zeros(shape), np.zeros(n_rows, np.int64))
+
+    @classmethod
+    def from_csr(cls, matrix: sparse.csr_array, spare: int = 0) -> Codes:
+        """The rows of a matrix, with room for ``spare`` more entries in the longest."""
+        size = np.diff(matrix.indptr).astype(np.int64)
+        codes = cls.empty(len(size), int(size.max(initial=0)) + spare)._replace(size=size)
+        codes.index[codes.used] = matrix.indices
+        codes.value[codes.used] = matrix.data
+        return codes
+
+    @classmethod
+    def concatenate(cls, parts: Sequence[Codes]) -> Codes:
+        """Codes one below the other, as wide as the longest of them."""
+        width = max(part.longest for part in parts)
+        resized = [part.resized(width) for part in parts]
+        return cls(*map(np.concatenate, zip(*resized, strict=True)))
+
+    @property
+    def used(self) -> NDArray[np.bool_]:
+        """The mask of the entries that count."""
+        return np.arange(self.index.shape[1]) < self.size[:, None]
+
+    @property
+    def width(self) -> int:
+        """How many entries a row has room for."""
+        return self.index.shape[1]
+
+    @property
+    def longest(self) -> int:
+        """Size of the longest code."""
+        return int(self.size.max(initial=0))
+
+    def to_csr(self, n_points: int) -> sparse.csr_array:
+        """Codes as a CSR matrix of shape (n_rows, n_points)."""
+        used = self.used
+        starts = np.concatenate(([0], np.cumsum(self.size)))
+        shape = (len(self.size), n_points)
+        return sparse.csr_array((self.value[used], self.index[used], starts), shape=shape)
+
+    def take(self, rows: slice | NDArray) -> Codes:
+        """Some of the rows."""
+        return Codes(self.index[rows], self.value[rows], self.size[rows])
+
+    def resized(self, width: int) -> Codes:
+        """A copy in rows of the given width."""
+        return Codes(padded(self.index, width), padded(self.value, width), self.size.copy())
+
+
+def padded(rows: NDArray[Any], width: int) -> NDArray[Any]:
+    """A copy of a matrix with rows of the given width, cut or filled with zeros."""
+    copy = np.zeros((len(rows), width), rows.dtype)
+    kept = min(width, rows.shape[1])
+    copy[:, :kept] = rows[:, :kept]
+    return copy
 
 
 @helper()
@@ -15,6 +113,7 @@ def residual(points, target, codes, p, out):
     assign(out, target)
     for k in range(codes.size[p]):
         z = codes.value[p, k]
+        # Working sets hold many points that the code does not use: each would cost as much.
         if z != 0.0:
             atom = points[codes.index[p, k]]
             for j in range(out.shape[0]):
@@ -28,23 +127,42 @@ def residuals(points, targets, codes, out):
         residual(points, targets[p], codes, p, out[p])
 
 
+@kernel()
+def keep_supports(codes):
+    """Drop the zeros of all codes and sort each code by index."""
+    for p in range(codes.size.shape[0]):
+        keep_sorted_support(codes, p)
+
+
 @helper()
-def keep_sorted_support(codes, companion, p):
-    """Drop the zeros of a code and sort it by index, and its companion with it."""
+def keep_sorted_support(codes, p):
+    """Drop the zeros of one code and sort it by index, in place."""
     count = 0
     for k in range(codes.size[p]):
         value = codes.value[p, k]
         if value != 0.0:
             index = codes.index[p, k]
-            follows = companion[p, k]
+            # Insertion: codes are short, and mostly sorted already.
             place = count
             while place > 0 and codes.index[p, place - 1] > index:
                 codes.index[p, place] = codes.index[p, place - 1]
                 codes.value[p, place] = codes.value[p, place - 1]
-                companion[p, place] = companion[p, place - 1]
                 place -= 1
             codes.index[p, place] = index
             codes.value[p, place] = value
-            companion[p, place] = follows
             count += 1
     codes.size[p] = count
+
+
+@kernel()
+def drop_zeros(codes):
+    """Drop the zeros of all codes; the rest stays in its order."""
+    for p in range(codes.size.shape[0]):
+        count = 0
+        for k in range(codes.size[p]):
+            # Entries only move to the left, so that none is overwritten before it is read.
+            if codes.value[p, k] != 0.0:
+                codes.index[p, count] = codes.index[p, k]
+                codes.value[p, count] = codes.value[p, k]
+                count += 1
+        codes.size[p] = count

@@ -16,8 +16,8 @@ from numba.misc.appdirs import AppDirs
 VECTORISED = {"reassoc", "contract", "nsz"}
 
 ZERO = np.int64(0)
-"""Where a counter starts that is passed on: numba takes a plain 0 for a literal, and compiles
-whatever gets it a second time."""
+"""The start of a counter that is passed to other functions: numba takes a plain 0 for a literal
+and compiles a function that gets one a second time."""
 
 KEPT = 4
 """Versions of the kernels whose compiled code is kept: to go back to another branch costs nothing,

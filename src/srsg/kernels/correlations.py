@@ -4,20 +4,66 @@ Correlations arrive in float32 with a known error; whatever the error could deci
 computed again in float64, so the outcome is exact.
 """
 
-from collections import namedtuple
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from srsg.kernels.compiled import ZERO, helper, kernel
 from srsg.kernels.linalg import dot, squared_distance
+from srsg.types import FloatArray, IntArray
 
-Scan = namedtuple("Scan", "first tol error")
-"""A look at some of the points: the index of the first; a point violates the conditions beyond
-``half_lam + tol``; correlations of unit vectors are known up to ``error``."""
 
-Found = namedtuple("Found", "index key size")
-"""A bounded list a row, of which the first ``size`` entries count: indices of points, smallest
-key first, ties by index."""
+class ScanBounds(NamedTuple):
+    """What a scan of some of the points has to know.
+
+    The index of the first of these points; a point violates the conditions if its correlation
+    is beyond ``half_lam + tol``; correlations of unit vectors are known up to ``error``.
+    """
+
+    first: int
+    tol: float
+    error: float
+
+
+class SortedLists(NamedTuple):
+    """One bounded list of points per row: smallest key first, ties by index.
+
+    Attributes
+    ----------
+    index : ndarray of shape (n_rows, width)
+        The points.
+    key : ndarray of shape (n_rows, width)
+        What they are sorted by.
+    size : ndarray of shape (n_rows,)
+        How many entries of each row count.
+    """
+
+    index: IntArray
+    key: FloatArray
+    size: IntArray
+
+    @classmethod
+    def empty(cls, n_rows: int, width: int) -> SortedLists:
+        """Lists with room for ``width`` points each."""
+        index = np.zeros((n_rows, width), np.int64)
+        return cls(index, np.full(index.shape, np.inf), np.zeros(n_rows, np.int64))
+
+    @classmethod
+    def concatenate(cls, parts: Sequence[SortedLists]) -> SortedLists:
+        """The lists of several blocks, one below the other."""
+        return cls(*map(np.concatenate, zip(*parts, strict=True)))
+
+    @classmethod
+    def best_of(cls, shards: Sequence[SortedLists], width: int) -> SortedLists:
+        """The best of what the same rows found in different shards."""
+        if len(shards) == 1:
+            return shards[0]
+        best = cls.empty(len(shards[0].size), width)
+        merge(cls(*map(np.stack, zip(*shards, strict=True))), best)
+        return best
 
 
 @helper()
@@ -33,6 +79,7 @@ def insert_sorted(keys, ids, count, key, index):
         place = count - 1
         if key > keys[place] or (key == keys[place] and index > ids[place]):
             return count
+    # Lists are short, so moving entries costs less than a heap would.
     while place > 0 and (
         keys[place - 1] > key or (keys[place - 1] == key and ids[place - 1] > index)
     ):
@@ -45,7 +92,7 @@ def insert_sorted(keys, ids, count, key, index):
 
 
 @kernel()
-def nearest(points, targets, own, correlations, scan, found):
+def nearest(points, targets, own, correlations, bounds, found):
     """The nearest points of each unit-norm target but ``own[p]``, by squared distance.
 
     Here and below ``own`` is the index of each target among all points, or -1 for one that is
@@ -54,9 +101,11 @@ def nearest(points, targets, own, correlations, scan, found):
     n_points = points.shape[0]
     for p in range(targets.shape[0]):
         row = correlations[p]
-        itself = own[p] - scan.first
+        itself = own[p] - bounds.first
         keys = found.key[p]
         ids = found.index[p]
+        # First the largest rounded correlations: they tell how small a correlation may be for
+        # its point to be among the nearest after all. Then the distances of all such points.
         count = ZERO
         worst = -np.inf
         for t in range(n_points):
@@ -64,7 +113,8 @@ def nearest(points, targets, own, correlations, scan, found):
                 count = insert_sorted(keys, ids, count, -np.float64(row[t]), t)
                 if count == keys.shape[0]:
                     worst = -keys[count - 1]
-        cut = worst - 2 * scan.error
+        # Twice, for both the point in question and the last of the list may be off.
+        cut = worst - 2 * bounds.error
         count = ZERO
         for t in range(n_points):
             if row[t] >= cut and t != itself:
@@ -72,12 +122,12 @@ def nearest(points, targets, own, correlations, scan, found):
                 count = insert_sorted(keys, ids, count, distance, t)
         found.size[p] = count
         for k in range(count):
-            ids[k] += scan.first
+            ids[k] += bounds.first
 
 
 @kernel()
 def merge(parts, found):
-    """The best entries of several lists a row, ``parts.index[part, row]`` and so on."""
+    """The best entries of several lists per row, ``parts.index[part, row]`` and so on."""
     for p in range(found.size.shape[0]):
         count = ZERO
         for part in range(parts.size.shape[0]):
@@ -89,23 +139,26 @@ def merge(parts, found):
 
 
 @kernel()
-def violators(points, own, resid, correlations, codes, half_lam, scan, most, found, outside):
+def violators(points, own, resid, correlations, codes, half_lam, bounds, most, found, outside):
     """The worst violators of each code, worst first: at most ``most[p]`` of them.
 
-    Their keys are the correlations with the residual, in absolute value, less than zero. Float64
-    decides which they are, so they depend on the residual alone. ``outside[p]`` becomes the largest
-    such correlation of a point outside the working set, where it is beyond ``half_lam``.
-    ``correlations`` are used up.
+    Their keys are the negatives of their absolute correlations with the residual. Float64
+    decides which they are, so they depend on the residual alone. ``outside[p]`` becomes the
+    largest such correlation of a point outside the working set, where it is beyond ``half_lam``.
+    ``correlations`` are overwritten.
     """
     for p in range(own.shape[0]):
         row = correlations[p]
-        leave_out(row, own[p] - scan.first)
+        leave_out(row, own[p] - bounds.first)
         for k in range(codes.size[p]):
-            leave_out(row, codes.index[p, k] - scan.first)
-        slack = scan.error * np.sqrt(dot(resid[p], resid[p]))
-        bound = half_lam[p] + scan.tol
+            leave_out(row, codes.index[p, k] - bounds.first)
+        # An error of unit vectors grows with the length of the residual.
+        slack = bounds.error * np.sqrt(dot(resid[p], resid[p]))
+        bound = half_lam[p] + bounds.tol
         keys = found.key[p, : most[p]]
         ids = found.index[p, : most[p]]
+        # Two passes, as in `nearest`. Nearly every row ends the first without a candidate, so
+        # its loop compares float32 with float32 and does nothing else.
         count = ZERO
         weakest = np.float32(bound - slack)
         for t in range(row.shape[0]):
@@ -113,6 +166,8 @@ def violators(points, own, resid, correlations, codes, half_lam, scan, most, fou
                 count = insert_sorted(keys, ids, count, -np.float64(abs(row[t])), t)
                 if count == most[p]:
                     weakest = np.float32(-keys[count - 1])
+        # Down to half_lam, not to the bound: the certificate wants the largest correlation
+        # exactly, also where it is within the tolerance.
         cut = half_lam[p] - slack
         if count == most[p]:
             cut = max(cut, -keys[count - 1] - 2 * slack)
@@ -127,33 +182,38 @@ def violators(points, own, resid, correlations, codes, half_lam, scan, most, fou
         outside[p] = largest
         found.size[p] = count
         for k in range(count):
-            ids[k] += scan.first
+            ids[k] += bounds.first
 
 
 @helper()
 def leave_out(row, place):
-    """Make an entry smaller and larger than nothing."""
+    """Make an entry fail every comparison; places outside the row belong to other shards."""
     if 0 <= place < row.shape[0]:
         row[place] = np.nan
 
 
 @kernel()
 def strongest(points, own, resid, correlations, codes, error, index, strength):
-    """The point most correlated with each residual, those in the codes aside; ties by index."""
+    """The point most correlated with each residual, those in the codes aside; ties by index.
+
+    ``correlations`` are overwritten.
+    """
     for p in range(own.shape[0]):
         row = correlations[p]
         for taken in codes.index[p, : codes.size[p]]:
-            row[taken] = 0.0
-        if own[p] >= 0:
-            row[own[p]] = 0.0
-        most = 0.0
+            leave_out(row, taken)
+        leave_out(row, own[p])
+        most = np.float32(0.0)
         for t in range(points.shape[0]):
-            most = max(most, np.float64(abs(row[t])))
-        cut = most - 2 * error * np.sqrt(dot(resid[p], resid[p]))
+            if abs(row[t]) > most:
+                most = abs(row[t])
+        # Whatever the rounding of the product could have made the largest is computed again.
+        # A zero is no exception: whether a sum cancels to zero depends on its order.
+        cut = np.float64(most) - 2 * error * np.sqrt(dot(resid[p], resid[p]))
         index[p] = -1
         strength[p] = 0.0
         for t in range(points.shape[0]):
-            if row[t] != 0.0 and abs(row[t]) >= cut:
+            if abs(row[t]) >= cut:
                 exact = abs(dot(points[t], resid[p]))
                 if exact > strength[p]:
                     strength[p] = exact

@@ -60,6 +60,8 @@ def fpgd_sp_run(gram, b, power, c, z, touched, settings, trace):
     size = z.shape[0]
     step = settings.step
     v = in_float64(z)
+    # Everything goes through the Gram matrix: an iteration costs size^2, whatever the length
+    # of the points.
     m = np.empty(size)
     gram_z = np.empty(size)
     gram_m = np.empty(size)
@@ -80,6 +82,8 @@ def fpgd_sp_run(gram, b, power, c, z, touched, settings, trace):
         for t in range(size):
             m[t] = (1 - alpha) * z[t] + alpha * v[t]
         multiply(gram, m, gram_m)
+        # How long the residual gets and how far m gets from the start: by these the caller
+        # shows that no coordinate outside could have moved.
         m_power = dot(m, gram_m)
         largest = max(largest, power - 2 * dot(b, m) + m_power)
         farthest = max(farthest, m_power - 2 * dot(m, gram_start) + start_power)
@@ -87,6 +91,7 @@ def fpgd_sp_run(gram, b, power, c, z, touched, settings, trace):
             gradient = 2 * (gram_m[t] - b[t])
             z[t] = hard_threshold(m[t] - step * gradient, step, settings.gamma, c[t])
             v[t] -= 0.5 * step * k * gradient
+            # The support projection: momentum must not bring back what the threshold cut.
             if c[t] > 0 and z[t] == 0.0:
                 v[t] = 0.0
             if z[t] != 0.0 or v[t] != 0.0:
@@ -120,6 +125,8 @@ def stable_step(gram, moves, step):
     # The largest eigenvalue lies between the largest diagonal entry and the largest row sum.
     if 2 * step * high <= 1.0 or is_above_spectrum(gram, moves, 0.5 / step):
         return step
+    # Bisection with Cholesky factorisations: unlike power iterations it cannot come out too
+    # small, and problems are tiny. Sixty halvings reach the precision of float64.
     for _ in range(60):
         middle = 0.5 * (low + high)
         if is_above_spectrum(gram, moves, middle):

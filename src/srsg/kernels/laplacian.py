@@ -1,18 +1,27 @@
-"""What the Laplacian-regularised l1-graph needs beside its solver: problems and scans."""
+"""The problems of the Laplacian-regularised l1-graph, and what a scan tells of them."""
 
-from collections import namedtuple
+from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
-from srsg.kernels.compiled import ZERO, kernel
+from srsg.kernels.compiled import ZERO, helper, kernel
 from srsg.kernels.correlations import insert_sorted
-from srsg.kernels.lasso import keep_pulled
 from srsg.kernels.linalg import assign, dot
+from srsg.types import FloatArray
 
-Reach = namedtuple("Reach", "resid bound radius")
-"""What is known of the points outside a working set since the last scan: the residual then, the
-largest correlation with it in absolute value, and how far below ``half_lam`` a correlation may
-have been for its point to join."""
+
+class Reach(NamedTuple):
+    """What is known of the points outside each working set since the last scan.
+
+    The residual at that scan, the largest correlation with it in absolute value, and how far
+    below ``half_lam`` a correlation was allowed to be for its point to join.
+    """
+
+    resid: FloatArray
+    bound: FloatArray
+    radius: FloatArray
 
 
 @kernel()
@@ -23,6 +32,8 @@ def pulled_sets(codes, rows, starts, neighbors, weights, sets, pull):
     the weights a CSR matrix. Row p of ``sets`` and ``pull`` has room for all that row
     ``rows[p]`` of ``codes`` and those of its neighbours hold.
     """
+    # Where each point stands in the set being made: a lookup in an array of all points, which
+    # is reset only where it was used.
     place = np.full(codes.size.shape[0], -1, np.int64)
     for p in range(rows.shape[0]):
         i = rows[p]
@@ -50,15 +61,40 @@ def pulled_sets(codes, rows, starts, neighbors, weights, sets, pull):
             place[sets.index[p, k]] = -1
 
 
+@helper()
+def keep_pulled(codes, penalty, p):
+    """Drop from a working set whatever is neither used nor pulled."""
+    count = ZERO
+    for k in range(codes.size[p]):
+        if codes.value[p, k] != 0.0 or penalty.pull[p, k] != 0.0:
+            codes.index[p, count] = codes.index[p, k]
+            codes.value[p, count] = codes.value[p, k]
+            penalty.pull[p, count] = penalty.pull[p, k]
+            count += 1
+    codes.size[p] = count
+
+
 @kernel()
 def renew_reach(
-    points, chosen, rows, resid, correlations, codes, penalty, error, most, reach, ended
+    points,
+    chosen,
+    rows,
+    resid,
+    correlations,
+    codes,
+    penalty,
+    error,
+    tol,
+    most,
+    reach,
+    certificate,
+    ended,
 ):
-    """Renew the working sets after a scan: violators join, and what is close to be one.
+    """Renew the working sets after a scan: violators join, and points close to being one.
 
-    ``most[p]`` is how many may join; ``ended[p]`` tells that there was no violator. Row q of the
-    correlations belongs to row ``chosen[q]`` of all else. Every decision is that of float64,
-    so that nothing depends on the rounding of the scan.
+    ``most[p]`` is how many may join; ``ended[p]`` tells that no point violates the conditions by
+    more than ``tol``. Row q of the correlations belongs to row ``chosen[q]`` of everything else.
+    Float64 decides on every point, so that nothing depends on the rounding of the scan.
     """
     for q in range(chosen.shape[0]):
         p = chosen[q]
@@ -79,6 +115,7 @@ def renew_reach(
                 strength = abs(dot(points[t], resid[p]))
                 if strength > least:
                     count = insert_sorted(keys, ids, count, -strength, t)
+                    # A full list raises the bar, for the scan and for what is known outside.
                     if count == most[p]:
                         least = -keys[count - 1]
                         cut = least - slack
@@ -89,4 +126,8 @@ def renew_reach(
         codes.size[p] = size + count
         assign(reach.resid[p], resid[p])
         reach.bound[p] = least
-        ended[p] = count == 0 or -keys[0] <= penalty.half_lam[p]
+        # The solver leaves violations up to the tolerance, so to insist on less here would let
+        # the same points in and drop them again for ever.
+        worst = -keys[0] - penalty.half_lam[p] if count > 0 else 0.0
+        certificate.violation[p] = max(certificate.violation[p], 2 * worst)
+        ended[p] = worst <= tol

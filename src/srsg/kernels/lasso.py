@@ -1,16 +1,17 @@
 """The small l1 problems of the working sets, solved to rounding.
 
-For one point, ``||x - X z||^2 + lam |z|_1 + ridge |z|^2 - 2 q' z``: eq. (1) of the paper, with a
-ridge for the elastic net and a pull q towards given codes for the Laplacian-regularised graph.
-Restricted to few points and divided by two it is ``1/2 z' G z - b' z + half_lam |z|_1``, with
-``G`` their Gram matrix plus the ridge, ``b`` their correlations with x plus the pull.
+For one point, ``||x - X z||^2 + lam |z|_1 + ridge |z|^2``: eq. (1) of the paper, with a ridge for
+the elastic net. Restricted to few points and divided by two it is
+``1/2 z' G z - b' z + half_lam |z|_1``, with ``G`` their Gram matrix plus the ridge and ``b`` their
+correlations with x.
 """
 
-from collections import namedtuple
+from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
-from srsg.kernels.codes import keep_sorted_support
 from srsg.kernels.compiled import ZERO, helper, kernel
 from srsg.kernels.linalg import (
     assign,
@@ -22,18 +23,48 @@ from srsg.kernels.linalg import (
     gram_matrix,
     in_float64,
     multiply,
+    null_direction,
 )
+from srsg.types import FloatArray
 
-Penalty = namedtuple("Penalty", "half_lam ridge pull")
-"""Of every row: half of lam, the ridge, and the pull on each point of the working set."""
 
-Certificate = namedtuple("Certificate", "violation gap")
-"""Of every row: largest violation of the optimality conditions, and duality gap."""
+class Penalty(NamedTuple):
+    """For every row: half of lam, and the ridge."""
 
-Inside = namedtuple("Inside", "worst power inner l1_norm")
-"""Of every row: largest violation by a point of the working set, and the terms of the gap."""
+    half_lam: FloatArray
+    ridge: FloatArray
 
-MAX_ROUNDS = 5000
+
+class Certificate(NamedTuple):
+    """For every row: the largest violation of the optimality conditions, and the duality gap."""
+
+    violation: FloatArray
+    gap: FloatArray
+
+    @classmethod
+    def empty(cls, n_rows: int) -> Certificate:
+        return cls(np.zeros(n_rows), np.zeros(n_rows))
+
+
+class Inside(NamedTuple):
+    """For every row: what its working set says about its certificate.
+
+    The largest violation by a point of the working set, and the terms of the duality gap.
+    """
+
+    worst: FloatArray
+    power: FloatArray
+    inner: FloatArray
+    l1_norm: FloatArray
+
+    @classmethod
+    def empty(cls, n_rows: int) -> Inside:
+        return cls(*(np.zeros(n_rows) for _ in cls._fields))
+
+
+MAX_ROUNDS = 500
+"""A bound on the rounds, which are a few dozen at most unless rounding keeps them from ending."""
+
 ROUNDING = 1e-13
 
 
@@ -55,6 +86,7 @@ def coordinate_sweep(gram, half_lam, z, gradient):
         else:
             new = 0.0
         change = new - z[k]
+        # Most coordinates are zero and stay so: they cost nothing beyond this line.
         if change != 0.0:
             changed |= np.sign(new) != np.sign(z[k])
             z[k] = new
@@ -94,16 +126,11 @@ def direct_step(gram, b, half_lam, z, support, factor, target):
     """
     count, independent = signed_minimiser(gram, b, half_lam, z, support, factor, target)
     if independent < count:
-        # The last row of the factor is L^-1 g, with g the products with the dependent point.
-        for a in range(independent):
-            target[a] = -factor[independent, a]
-        backward_solve(factor, independent, target)
-        target[independent] = 1.0
-        slope = 0.0
-        for a in range(independent + 1):
-            slope += target[a] * np.sign(z[support[a]])
-        for a in range(independent + 1):
-            target[a] = -target[a] if slope > 0.0 else target[a]
+        # The gradient of the l1 norm is the signs.
+        signs = np.empty(count)
+        for a in range(count):
+            signs[a] = np.sign(z[support[a]])
+        null_direction(factor, independent, signs, target)
         to_first_zero(z, support, independent + 1, target, np.inf)
         return False
     before = objective(gram, b, half_lam, z)
@@ -115,6 +142,8 @@ def direct_step(gram, b, half_lam, z, support, factor, target):
         z[k] = target[a] if same_sign else 0.0
         reached &= same_sign
     if not reached and objective(gram, b, half_lam, z) >= before:
+        # Too many became zero at once. To stop at the first zero always lowers the objective,
+        # which is convex along the way, but takes more steps.
         for a in range(count):
             z[support[a]] = start[support[a]]
             target[a] -= z[support[a]]
@@ -132,8 +161,14 @@ def to_first_zero(z, support, count, direction, farthest):
         if direction[a] * here < 0.0 and -here / direction[a] <= length:
             length = -here / direction[a]
             blocking = a
+    if blocking < 0:
+        # Numbers that overflowed or underflowed. The last coordinate goes, so that the support
+        # shrinks in every case and whoever waits for that does not wait for ever.
+        z[support[count - 1]] = 0.0
+        return
     for a in range(count):
         z[support[a]] += length * direction[a]
+    # Rounding may leave a little there.
     z[support[blocking]] = 0.0
 
 
@@ -154,14 +189,19 @@ def descent(gram, b, z, gradient):
 
 
 @helper()
+def violation_at(half_lam, z, gradient):
+    """How far one coordinate is from its optimality condition; below zero if it is met."""
+    if z == 0.0:
+        return abs(gradient) - half_lam
+    return abs(gradient - half_lam * np.sign(z))
+
+
+@helper()
 def worst_violation(half_lam, z, gradient):
     """Largest violation of the optimality conditions; ``gradient`` is ``b - G z``."""
     worst = 0.0
     for k in range(z.shape[0]):
-        if z[k] == 0.0:
-            worst = max(worst, abs(gradient[k]) - half_lam)
-        else:
-            worst = max(worst, abs(gradient[k] - half_lam * np.sign(z[k])))
+        worst = max(worst, violation_at(half_lam, z[k], gradient[k]))
     return worst
 
 
@@ -184,8 +224,11 @@ def solve_lasso(gram, b, half_lam, z):
         for _ in range(2 + size // 4):
             if not coordinate_sweep(gram, half_lam, z, gradient):
                 break
-        while not direct_step(gram, b, half_lam, z, support, factor, target):
-            pass  # a coordinate became zero: the support is smaller now
+        # Each step that does not get there leaves a smaller support: at most ``size`` of them.
+        for _ in range(size + 1):
+            if direct_step(gram, b, half_lam, z, support, factor, target):
+                break
+        # Afresh: in the sweeps above its rounding errors add up.
         descent(gram, b, z, gradient)
         weight = 1.0
         for k in range(size):
@@ -204,11 +247,15 @@ def solve_working_sets(points, targets, codes, penalty, resid, inside):
     for p in range(targets.shape[0]):
         size = codes.size[p]
         half_lam = penalty.half_lam[p]
+        ridge = penalty.ridge[p]
         own = in_float64(targets[p])
         atoms = gather(points, codes.index[p], size)
         b = np.empty(size)
         z = codes.value[p, :size]
-        gram = small_problem(atoms, own, penalty, p, b)
+        multiply(atoms, own, b)
+        gram = gram_matrix(atoms)
+        for k in range(size):
+            gram[k, k] += ridge
         solve_lasso(gram, b, half_lam, z)
         support = sorted_support(codes.index[p], z)
         close(gram, b, half_lam, z, support)
@@ -216,8 +263,8 @@ def solve_working_sets(points, targets, codes, penalty, resid, inside):
         for k in support:
             for j in range(own.shape[0]):
                 resid[p, j] -= z[k] * atoms[k, j]
-        inside.worst[p] = violation_inside(atoms, resid[p], z, penalty, p)
-        terms = gap_terms(own, resid[p], z, penalty, p)
+        inside.worst[p] = violation_inside(atoms, resid[p], z, half_lam, ridge)
+        terms = gap_terms(own, resid[p], z, ridge)
         inside.power[p], inside.inner[p], inside.l1_norm[p] = terms
 
 
@@ -238,28 +285,17 @@ def sorted_support(index, z):
 
 
 @helper()
-def violation_inside(atoms, resid, z, penalty, p):
-    """Largest violation of the optimality conditions by a point of the working set."""
-    half_lam = penalty.half_lam[p]
+def violation_inside(atoms, resid, z, half_lam, ridge):
+    """Largest violation of the optimality conditions by a point of the working set.
+
+    From the residual itself, not from the Gram matrix: a certificate must not trust the
+    numbers that the solver worked with.
+    """
     worst = 0.0
     for k in range(z.shape[0]):
-        gradient = dot(atoms[k], resid) + penalty.pull[p, k] - penalty.ridge[p] * z[k]
-        if z[k] == 0.0:
-            worst = max(worst, abs(gradient) - half_lam)
-        else:
-            worst = max(worst, abs(gradient - half_lam * np.sign(z[k])))
+        gradient = dot(atoms[k], resid) - ridge * z[k]
+        worst = max(worst, violation_at(half_lam, z[k], gradient))
     return worst
-
-
-@helper()
-def small_problem(atoms, own, penalty, p, b):
-    """``G``, returned, and ``b`` of row p."""
-    gram = gram_matrix(atoms)
-    multiply(atoms, own, b)
-    for k in range(b.shape[0]):
-        gram[k, k] += penalty.ridge[p]
-        b[k] += penalty.pull[p, k]
-    return gram
 
 
 @helper()
@@ -282,49 +318,19 @@ def close(gram, b, half_lam, z, support):
 
 
 @helper()
-def keep_pulled(codes, penalty, p):
-    """Drop from a working set whatever is neither used nor pulled."""
-    count = ZERO
-    for k in range(codes.size[p]):
-        if codes.value[p, k] != 0.0 or penalty.pull[p, k] != 0.0:
-            codes.index[p, count] = codes.index[p, k]
-            codes.value[p, count] = codes.value[p, k]
-            penalty.pull[p, count] = penalty.pull[p, k]
-            count += 1
-    codes.size[p] = count
-
-
-@kernel()
-def keep_members(codes, penalty):
-    """Drop from all working sets whatever is neither used nor pulled."""
-    for p in range(codes.size.shape[0]):
-        keep_pulled(codes, penalty, p)
-
-
-@kernel()
-def keep_supports(codes, pull):
-    """Drop the zeros of all codes and sort them by index."""
-    for p in range(codes.size.shape[0]):
-        keep_sorted_support(codes, pull, p)
-
-
-@helper()
-def gap_terms(own, resid, z, penalty, p):
+def gap_terms(own, resid, z, ridge):
     """What the duality gap is made of: ``|r|^2``, ``r' x`` and ``|z|_1``.
 
-    Ridge and pull make a plain l1 problem of longer vectors: the residual gets the further
-    entries ``(q - ridge z) / sqrt(ridge)``, the point ``q / sqrt(ridge)``.
+    The ridge makes a plain l1 problem of longer vectors: the residual gets the further entries
+    ``-sqrt(ridge) z``, the point zeros.
     """
-    ridge = penalty.ridge[p]
     power = dot(resid, resid)
     inner = dot(resid, own)
     l1_norm = 0.0
     for k in range(z.shape[0]):
         l1_norm += abs(z[k])
         if ridge > 0.0:
-            pull = penalty.pull[p, k]
-            power += (pull - ridge * z[k]) ** 2 / ridge
-            inner += pull * (pull - ridge * z[k]) / ridge
+            power += (ridge * z[k]) ** 2 / ridge
     return power, inner, l1_norm
 
 
@@ -345,5 +351,6 @@ def certify(inside, half_lam, outside, certificate):
     for p in range(half_lam.shape[0]):
         worst = max(inside.worst[p], outside[p] - half_lam[p])
         terms = (inside.power[p], inside.inner[p], inside.l1_norm[p])
+        # The conditions are those of half the objective.
         certificate.violation[p] = 2 * worst
         certificate.gap[p] = duality_gap(terms, half_lam[p], worst)

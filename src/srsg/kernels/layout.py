@@ -30,6 +30,7 @@ def spread_out(position, source, target, period, n_epochs, seed):
             if due[e] > epoch:
                 continue
             due[e] += period[e]
+            # Both ends move, one edge after the other: the order is fixed, so are the places.
             i, j = source[e], target[e]
             dx, dy = position[i, 0] - position[j, 0], position[i, 1] - position[j, 1]
             pull = -2.0 / (1.0 + dx * dx + dy * dy)
@@ -48,6 +49,7 @@ def spread_out(position, source, target, period, n_epochs, seed):
                 squared = dx * dx + dy * dy
                 if other == i or squared == 0.0:
                     continue
+                # The small number keeps points that nearly coincide from flying apart.
                 push = 2.0 / ((0.001 + squared) * (1.0 + squared))
                 position[i, 0] += rate * limited(push * dx)
                 position[i, 1] += rate * limited(push * dy)

@@ -5,11 +5,13 @@ import numpy as np
 from srsg.kernels.compiled import VECTORISED, helper
 
 PIVOT_ROUNDING = 1e-14
+"""A pivot below this share of the diagonal is rounding: the point depends on those before it."""
 
 
 @helper(fastmath=VECTORISED)
 def dot(u, v):
     """Inner product in float64, whatever the operands are."""
+    # Converted before the product: float32 points lose nothing but what they came with.
     total = 0.0
     for j in range(u.shape[0]):
         total += np.float64(u[j]) * np.float64(v[j])
@@ -70,6 +72,7 @@ def gram_matrix(atoms):
     gram = np.empty((size, size))
     for a in range(size):
         for b in range(a + 1):
+            # Written twice, so that rows can be read as they lie in memory.
             gram[a, b] = gram[b, a] = dot(atoms[a], atoms[b])
     return gram
 
@@ -85,6 +88,7 @@ def cholesky(gram, support, size, factor):
         for b in range(a + 1):
             entry = gram[support[a], support[b]] - start_dot(factor[a], factor[b], b)
             if a == b:
+                # What is left of the point's square beyond those before it: nothing, or rounding.
                 if entry <= PIVOT_ROUNDING * gram[support[a], support[a]]:
                     return a
                 factor[a, a] = np.sqrt(entry)
@@ -103,11 +107,33 @@ def forward_solve(factor, size, rhs):
 @helper()
 def backward_solve(factor, size, rhs):
     """Solve ``L' y = rhs`` in place."""
+    # Down the columns of L: its transpose is not stored.
     for a in range(size - 1, -1, -1):
         total = rhs[a]
         for b in range(a + 1, size):
             total -= factor[b, a] * rhs[b]
         rhs[a] = total / factor[a, a]
+
+
+@helper()
+def null_direction(factor, independent, gradient, direction):
+    """A direction along which the fit stays the same and a function does not rise.
+
+    It moves the first dependent point and those before it. ``factor`` is that of
+    :func:`cholesky`, so that its last row is ``L^-1 g``, with ``g`` the products with the
+    dependent point; ``gradient`` is that of the function.
+    """
+    # Solving L' y = -L^-1 g gives what the other points must do for a one at the dependent one.
+    for a in range(independent):
+        direction[a] = -factor[independent, a]
+    backward_solve(factor, independent, direction)
+    direction[independent] = 1.0
+    slope = 0.0
+    for a in range(independent + 1):
+        slope += gradient[a] * direction[a]
+    if slope > 0.0:
+        for a in range(independent + 1):
+            direction[a] = -direction[a]
 
 
 @helper()

@@ -26,9 +26,12 @@ def add_and_refit(points, targets, codes, chosen, ended):
             continue
         size = codes.size[p] + 1
         codes.index[p, size - 1] = chosen[p]
+        # From scratch in every step: codes have a handful of points, and an updated factor
+        # would carry the rounding of all steps before.
         support = np.arange(size)
         atoms = gather(points, codes.index[p], size)
         factor = np.empty((size, size))
+        # The code keeps its size, so that the point that was just written does not count.
         if cholesky(gram_matrix(atoms), support, size, factor) < size:
             ended[p] = True
             continue

@@ -3,26 +3,48 @@
 The pull of the neighbours makes the codes dense, a hundred points and more, so that a Gram
 matrix would cost more than all else; and the ridge that comes with the pull makes the problems
 well-conditioned, so that conjugate gradients need few products with the points themselves.
+
+For one point, ``||x - X z||^2 + lam |z|_1 + ridge |z|^2 - 2 q' z``, with the pull q towards the
+codes of its neighbours; the conditions below are those of half of it.
 """
+
+from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
 from srsg.kernels.compiled import VECTORISED, ZERO, helper, kernel
-from srsg.kernels.lasso import duality_gap, gap_terms, to_first_zero
+from srsg.kernels.lasso import duality_gap, to_first_zero, violation_at
 from srsg.kernels.linalg import assign, dot, in_float64, start_dot
+from srsg.types import FloatArray
 
-MAX_ROUNDS = 5000
+
+class Pulled(NamedTuple):
+    """For every row: half of lam, the ridge, and the pull on each point of the working set."""
+
+    half_lam: FloatArray
+    ridge: FloatArray
+    pull: FloatArray
+
+
+MAX_ROUNDS = 500
+
+ROUNDING = 1e-14
+"""Of a gradient, as a share of the ridge: pull and ridge cancel in it where both are huge."""
 
 NORM_MARGIN = 1.0 + 1e-5
 """Unit norm holds up to the rounding of float32 points."""
 
 FIRST_REDUCTION = 0.05
-"""How far conjugate gradients go before a look at the signs."""
+"""How far conjugate gradients reduce the gradient before the signs are looked at."""
 
 
 @helper(fastmath=VECTORISED)
 def add_combination(points, index, weights, count, out):
     """Add the first ``count`` points of ``index``, each times its weight, four in a pass."""
+    # Each pass reads and writes ``out`` once, so that four points per pass save three quarters
+    # of that traffic.
     whole = count - count % 4
     for a in range(0, whole, 4):
         first, second = points[index[a]], points[index[a + 1]]
@@ -47,6 +69,7 @@ def renew_residual(points, own, index, z, resid):
             used[count] = index[k]
             weights[count] = -z[k]
             count += 1
+    # The points that count are gathered first, for four of them are added in one pass.
     assign(resid, own)
     add_combination(points, used, weights, count, resid)
 
@@ -67,11 +90,9 @@ def violations(points, index, penalty, p, z, resid, entrants):
     worst = 0.0
     count = ZERO
     for k in range(z.shape[0]):
-        slope = gradient(points, index, penalty, p, z, resid, k)
-        if z[k] != 0.0:
-            worst = max(worst, abs(slope - half_lam * np.sign(z[k])))
-        elif abs(slope) > half_lam:
-            worst = max(worst, abs(slope) - half_lam)
+        violation = violation_at(half_lam, z[k], gradient(points, index, penalty, p, z, resid, k))
+        worst = max(worst, violation)
+        if z[k] == 0.0 and violation > 0.0:
             entrants[count] = k
             count += 1
     return worst, count
@@ -82,6 +103,7 @@ def coordinate_sweep(points, index, penalty, p, z, resid, entrants, n_entrants):
     """One pass of coordinate descent over the support and the entrants."""
     half_lam = penalty.half_lam[p]
     curvature = NORM_MARGIN + penalty.ridge[p]
+    # Both lists rise, so that one pointer into the entrants is enough.
     entering = 0
     for k in range(z.shape[0]):
         if entering < n_entrants and entrants[entering] == k:
@@ -94,15 +116,17 @@ def coordinate_sweep(points, index, penalty, p, z, resid, entrants, n_entrants):
         if change != 0.0:
             z[k] = new
             point = points[index[k]]
+            # The residual is kept up to date: the next gradient is then one inner product.
             for j in range(resid.shape[0]):
                 resid[j] -= change * point[j]
 
 
 @helper()
 def conjugate_gradients(points, index, penalty, p, z, resid, tol, support, step):
-    """The way to the minimiser with the signs of z, on its support; both are set.
+    """Set ``step``, from z to the minimiser with its signs, and ``support``, where it moves.
 
-    Ends too as soon as the way, roughly known, changes a sign. Returns the size of the support.
+    Ends early if the step changes a sign as soon as it is roughly known: it would be cut short
+    anyway. Returns the size of the support.
     """
     count = ZERO
     used = np.empty(z.shape[0], np.int64)
@@ -120,11 +144,13 @@ def conjugate_gradients(points, index, penalty, p, z, resid, tol, support, step)
     curved = np.empty(count)
     power = start_dot(left, left, count)
     rough = power * FIRST_REDUCTION**2
+    # In exact arithmetic ``count`` steps suffice; rounding may ask for some more.
     for _ in range(2 * count + 20):
         if power <= tol * tol:
             break
         for j in range(combination.shape[0]):
             combination[j] = 0.0
+        # G d = X' (X d): two passes over the points of the support, no Gram matrix.
         add_combination(points, used, direction, count, combination)
         for a in range(count):
             curved[a] = dot(points[used[a]], combination) + penalty.ridge[p] * direction[a]
@@ -133,6 +159,7 @@ def conjugate_gradients(points, index, penalty, p, z, resid, tol, support, step)
             step[a] += length * direction[a]
             left[a] -= length * curved[a]
         before, power = power, start_dot(left, left, count)
+        # Once only, when the mark is passed: to look at every step would cost as much again.
         if before > rough >= power and changes_sign(z, support, count, step):
             break
         for a in range(count):
@@ -161,7 +188,7 @@ def objective(penalty, p, z, resid):
 def take_step(points, own, index, penalty, p, z, resid, support, count, step):
     """Take the step; coordinates that would change their sign become zero.
 
-    All at once if that lowers the objective, else the first on the straight way.
+    All of them at once if that lowers the objective, else only the first on the straight way.
     """
     before = objective(penalty, p, z, resid)
     kept_signs = not changes_sign(z, support, count, step)
@@ -169,6 +196,7 @@ def take_step(points, own, index, penalty, p, z, resid, support, count, step):
     for a in range(count):
         k = support[a]
         z[k] = z[k] + step[a] if (z[k] + step[a]) * z[k] > 0.0 else 0.0
+    # Without a change of sign the step goes to a minimiser, and needs no proof.
     renew_residual(points, own, index, z, resid)
     if not kept_signs and objective(penalty, p, z, resid) >= before:
         assign(z, start)
@@ -176,13 +204,33 @@ def take_step(points, own, index, penalty, p, z, resid, support, count, step):
         renew_residual(points, own, index, z, resid)
 
 
+@helper()
+def gap_terms(own, resid, z, penalty, p):
+    """What the duality gap is made of: ``|r|^2``, ``r' x`` and ``|z|_1``.
+
+    Ridge and pull make a plain l1 problem of longer vectors: the residual gets the further
+    entries ``(q - ridge z) / sqrt(ridge)``, the point ``q / sqrt(ridge)``.
+    """
+    ridge = penalty.ridge[p]
+    power = dot(resid, resid)
+    inner = dot(resid, own)
+    l1_norm = 0.0
+    for k in range(z.shape[0]):
+        l1_norm += abs(z[k])
+        if ridge > 0.0:
+            pull = penalty.pull[p, k]
+            power += (pull - ridge * z[k]) ** 2 / ridge
+            inner += pull * (pull - ridge * z[k]) / ridge
+    return power, inner, l1_norm
+
+
 @kernel()
 def solve_pulled(points, chosen, rows, codes, penalty, tol, resids, certificate):
     """Code the points of the chosen rows over their working sets, from the codes they have.
 
     Coordinate descent lets points into the support, conjugate gradients finish on it. Both only
-    ever lower the objective. Sets the residuals, and the certificates as far as the working
-    sets go.
+    ever lower the objective. Sets the residuals, and certificates that know the points of the
+    working sets only.
     """
     for p in chosen:
         own = in_float64(points[rows[p]])
@@ -191,15 +239,19 @@ def solve_pulled(points, chosen, rows, codes, penalty, tol, resids, certificate)
         resid = resids[p]
         support = np.empty(z.shape[0], np.int64)
         step = np.empty(z.shape[0])
+        reached = max(tol, ROUNDING * penalty.ridge[p])
         renew_residual(points, own, index, z, resid)
+        worst, count = violations(points, index, penalty, p, z, resid, support)
         for _ in range(MAX_ROUNDS):
-            worst, count = violations(points, index, penalty, p, z, resid, support)
-            if worst <= tol:
+            if worst <= reached:
                 break
             if count > 0:
                 coordinate_sweep(points, index, penalty, p, z, resid, support, count)
-            count = conjugate_gradients(points, index, penalty, p, z, resid, tol / 2, support, step)
+            count = conjugate_gradients(
+                points, index, penalty, p, z, resid, reached / 2, support, step
+            )
             take_step(points, own, index, penalty, p, z, resid, support, count, step)
+            worst, count = violations(points, index, penalty, p, z, resid, support)
         certificate.violation[p] = 2 * worst
         terms = gap_terms(own, resid, z, penalty, p)
         certificate.gap[p] = duality_gap(terms, penalty.half_lam[p], worst)

@@ -1,9 +1,9 @@
-"""The codes of SMCE, one small problem a point, solved to rounding.
+"""The codes of SMCE, one small problem per point, solved to rounding.
 
 Each is ``min penalty' |c| + 1/2 ||Y' c||^2`` subject to ``sum c = 1``, with the unit directions
 to the neighbours in the rows of ``Y``. Every direction gets one more coordinate, a one: by the
-constraint this adds but a constant, and it makes the Gram matrix of a support regular wherever
-the minimiser on it is unique. Opposite directions, the very point of SMCE, need it.
+constraint this only adds a constant, and it makes the Gram matrix of a support regular wherever
+the minimiser on it is unique. Opposite directions, which SMCE is all about, need it.
 """
 
 import numpy as np
@@ -16,12 +16,13 @@ from srsg.kernels.linalg import (
     forward_solve,
     gram_matrix,
     multiply,
+    null_direction,
     squared_distance,
 )
 
 ROUNDING = 1e-14
 STEPS_PER_NEIGHBOR = 50
-"""Supports tried before giving up: some one or two a neighbour are usual."""
+"""Supports tried before giving up; usual are one or two per neighbour."""
 
 
 @helper()
@@ -31,25 +32,6 @@ def lifted_direction(start, end, distance, out):
     for k in range(last):
         out[k] = (end[k] - start[k]) / distance
     out[last] = 1.0
-
-
-@helper()
-def null_direction(factor, independent, gradient, direction):
-    """Along the first dependent point and those before it, where the loss is flat.
-
-    ``factor`` is that of :func:`~srsg.kernels.linalg.cholesky`: its last row is ``L^-1 g``, with
-    ``g`` the products with the dependent point. The Lagrangian falls along the direction.
-    """
-    for a in range(independent):
-        direction[a] = -factor[independent, a]
-    backward_solve(factor, independent, direction)
-    direction[independent] = 1.0
-    slope = 0.0
-    for a in range(independent + 1):
-        slope += gradient[a] * direction[a]
-    if slope > 0.0:
-        for a in range(independent + 1):
-            direction[a] = -direction[a]
 
 
 @helper()
@@ -72,6 +54,7 @@ def signed_minimiser(penalty, sign, support, count, factor, target):
         total += target[a]
         slope += per_multiplier[a]
     multiplier = total / slope
+    # Two solves give the minimiser for every multiplier; the constraint picks one.
     for a in range(count):
         target[a] = multiplier * per_multiplier[a] - target[a]
     return multiplier
@@ -91,7 +74,8 @@ def settle(gram, penalty, c, sign, multiplier):
     gradient = np.empty(size)
     direction = np.empty(size)
     first = -1.0
-    while True:
+    # Every round but the last drops a coordinate.
+    for _ in range(size + 1):
         count = ZERO
         for k in range(size):
             if sign[k] != 0.0:
@@ -130,6 +114,7 @@ def settle(gram, penalty, c, sign, multiplier):
             return multiplier, first
         c[support[blocking]] = 0.0
         sign[support[blocking]] = 0.0
+    return multiplier, first
 
 
 @helper()
@@ -146,12 +131,14 @@ def solve_on_plane(gram, penalty, c):
     barred = np.zeros(size, np.bool_)
     for k in range(size):
         c[k] = 0.0
+    # The nearest neighbour alone fulfils the constraint.
     c[0] = 1.0
     sign[0] = 1.0
     multiplier = 0.0
     entering = ZERO
     for _ in range(STEPS_PER_NEIGHBOR * size):
         multiplier, first = settle(gram, penalty, c, sign, multiplier)
+        # To let it in once more would go on for ever; after any real move it may come back.
         if first == 0.0:
             barred[entering] = True
         else:
@@ -160,7 +147,7 @@ def solve_on_plane(gram, penalty, c):
         magnitude = abs(multiplier)
         for k in range(size):
             magnitude += abs(c[k])
-        worst = ROUNDING * magnitude
+        worst = ROUNDING * magnitude  # below this a violation is rounding
         entering = -1
         for k in range(size):
             if sign[k] == 0.0 and not barred[k]:

@@ -1,8 +1,8 @@
-"""Points that correlate with a vector, most of them, found without looking at all points.
+"""Most of the points that correlate with a vector, found without looking at all points.
 
-An index of faiss sorts the points into cells around the centres of a K-means; a search looks
+An index of faiss sorts the points into cells around the centres of K-means; a search looks
 into the few cells whose centres correlate most with the vector. What it finds is a choice of
-points and nothing else: whoever uses it computes correlations anew, in float64.
+points and nothing else: its users compute correlations again, in float64.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ LEAST_PROBES = 16
 """Cells that a search looks into; more if these hold few points for what is asked."""
 
 HELD_TO_FOUND = 8
-"""How many times the points that are asked for the cells should hold."""
+"""The cells of a search should hold this many times the points that are asked for."""
 
-TRAINED_A_CELL, TRAINING_ROUNDS, SEED = 40, 10, 0
-"""K-means takes so many points a cell and so many rounds; its seed is no one's choice, so the
+TRAINED_PER_CELL, TRAINING_ROUNDS, SEED = 40, 10, 0
+"""K-means takes this many points per cell and this many rounds; its seed is fixed, so that the
 candidates depend on the points alone."""
 
 NONE = -1
-"""Stands where a search found nothing more."""
+"""The index where a search found nothing more."""
 
 
-class Found(NamedTuple):
-    """Of every vector, the points that a search found, and their correlations with it."""
+class SearchResult(NamedTuple):
+    """For every vector the points that a search found, and their correlations with it."""
 
     ids: IntArray
     strength: NDArray[np.float32]
@@ -69,7 +69,7 @@ class CandidateIndex:
 
     @classmethod
     def of(cls, points: Points, n_candidates: int) -> Self:
-        """An index for searches of about so many points each."""
+        """An index for searches of about ``n_candidates`` points each."""
         faiss = check_faiss()
         n_features = points.x.shape[1]
         # K-means takes at least as many points as it has centres.
@@ -83,11 +83,11 @@ class CandidateIndex:
                 n_cells,
                 faiss.ScalarQuantizer.QT_fp16,
                 faiss.METRIC_INNER_PRODUCT,
-                False,  # the points themselves, not what they differ from the centres
+                False,  # the points themselves, not their differences from the centres
             )
             cells.cp.seed, cells.cp.niter = SEED, TRAINING_ROUNDS
             cells.cp.min_points_per_centroid = 1  # fewer are no reason to warn
-            cells.cp.max_points_per_centroid = TRAINED_A_CELL
+            cells.cp.max_points_per_centroid = TRAINED_PER_CELL
             x = np.ascontiguousarray(points.x32)
             cells.train(x)
             cells.add(x)
@@ -95,7 +95,7 @@ class CandidateIndex:
 
     def search(
         self, vectors: NDArray[np.floating], own: IntArray, count: int, *, least: int = 0
-    ) -> Found:
+    ) -> SearchResult:
         """For each vector ``count`` points of large correlation with it, largest first.
 
         The point ``own[p]`` is left out for vector p. Where the cells hold fewer than ``least``
@@ -110,7 +110,7 @@ class CandidateIndex:
 
     def _search(
         self, vectors: NDArray[np.floating], own: IntArray, count: int, n_probes: int
-    ) -> Found:
+    ) -> SearchResult:
         options = check_faiss().SearchParametersIVF(nprobe=n_probes)
         wanted = np.ascontiguousarray(vectors, dtype=np.float32)
         with _one_thread():
@@ -118,10 +118,10 @@ class CandidateIndex:
         left_out = ids == own[:, None]
         left_out[:, -1] |= ~left_out.any(axis=1)  # one more than was asked for
         shape = (len(vectors), count)
-        return Found(ids[~left_out].reshape(shape), strength[~left_out].reshape(shape))
+        return SearchResult(ids[~left_out].reshape(shape), strength[~left_out].reshape(shape))
 
 
-def strongest_of(searches: Sequence[Found], count: int) -> IntArray:
+def strongest_of(searches: Sequence[SearchResult], count: int) -> IntArray:
     """The ``count`` points of largest correlation among some searches, largest first.
 
     Those with a vector and with its negative together find the points of largest absolute
@@ -148,7 +148,7 @@ def _one_thread() -> Iterator[None]:
 
 
 def check_faiss() -> Any:
-    """The library that searches, or one line that says how to get it."""
+    """The library that searches; an error of one line says how to get it."""
     try:
         import faiss
     except ImportError as error:

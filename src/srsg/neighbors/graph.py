@@ -11,7 +11,7 @@ from srsg.types import IntArray
 def neighbor_graph(neighbors: IntArray, n_points: int | None = None) -> sparse.csr_array:
     """The adjacency matrix S: row i has ones at the neighbours of point i.
 
-    Of new points, the neighbours are among ``n_points`` others.
+    The neighbours of new points are among ``n_points`` others.
 
     Examples
     --------

@@ -7,17 +7,16 @@ from typing import Self
 
 import numpy as np
 
-from srsg.kernels.correlations import Scan, nearest
-from srsg.neighbors.nearest import empty_lists
+from srsg.kernels.correlations import ScanBounds, SortedLists, nearest
 from srsg.types import FloatArray, IntArray
 
 
 @dataclass(frozen=True)
 class Searchable:
-    """Points of any length, and what it takes to find nearest ones by a matrix product.
+    """Points of any length, and what it takes to find the nearest by a matrix product.
 
-    ``x' x_j - ||x_j||^2 / 2`` is the larger the nearer ``x_j`` is to ``x``; of points moved to
-    their mean it is rounded least.
+    The nearer ``x_j`` is to ``x``, the larger is ``x' x_j - ||x_j||^2 / 2``. Its rounding is
+    smallest where the mean of the points is zero, so they are centred first.
 
     Examples
     --------
@@ -49,7 +48,7 @@ class Searchable:
         power = max(self.half_power.max(), (centered**2).sum(axis=1).max() / 2)
         # Sums over the features, each product at most the largest power.
         error = float(np.finfo(float).eps * 2 * (self.x.shape[1] + 8) * power)
-        found = empty_lists(len(targets), n_neighbors)
+        found = SortedLists.empty(len(targets), n_neighbors)
         if n_neighbors:
-            nearest(self.x, targets, own, nearness, Scan(0, 0.0, error), found)
+            nearest(self.x, targets, own, nearness, ScanBounds(0, 0.0, error), found)
         return found.index

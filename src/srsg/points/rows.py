@@ -1,4 +1,4 @@
-"""Some of the points: blocks of rows, points named by index, and what is coded over which."""
+"""Some of the points: blocks of rows, points named by index, and queries."""
 
 from __future__ import annotations
 
@@ -42,44 +42,57 @@ class Rows:
 
 @dataclass(frozen=True)
 class Queries:
-    """What is coded, and the points it is coded over.
+    """What is coded or searched for: points themselves, or new vectors.
 
     Attributes
     ----------
-    points : Points
-        The points that codes may use.
     own : ndarray of shape (n_queries,)
-        The one point that a query may not use, itself; -1 for a new point, which may use all.
+        The index of each query among the points, which it may not use itself; -1 for a new
+        vector, which may use all points.
     new : ndarray of shape (n_queries, n_features) or None
-        New points, one unit vector a row.
+        New unit vectors, one per row; None if the queries are points.
+
+    Examples
+    --------
+    >>> from srsg.points import Queries, Rows, unit_points
+    >>> points = unit_points([[3.0, 4.0], [0.0, 2.0]])
+    >>> second = Queries.of(points)[1:]
+    >>> second.own, second.vectors(Rows(points.x))
+    (array([1]), array([[0., 1.]]))
     """
 
-    points: Points
     own: IntArray
     new: NDArray[np.floating] | None = None
 
     @classmethod
     def of(cls, points: Points, new: Points | None = None) -> Self:
-        """New points over all points or, without any, the points each over all others."""
+        """The new points or, without any, the points themselves."""
         if new is None:
-            return cls(points, np.arange(points.n))
-        x = np.ascontiguousarray(new.x, dtype=points.dtype)
-        return cls(points, np.full(new.n, -1), x)
+            return cls(np.arange(points.n))
+        return cls(np.full(new.n, -1), np.ascontiguousarray(new.x, dtype=points.dtype))
 
     def __len__(self) -> int:
         return len(self.own)
 
-    def __getitem__(self, rows: IntArray) -> Self:
-        return replace(self, own=self.own[rows], new=None if self.new is None else self.new[rows])
+    def __getitem__(self, chosen: slice | IntArray) -> Self:
+        new = None if self.new is None else self.new[chosen]
+        return replace(self, own=self.own[chosen], new=new)
 
-    @property
-    def x(self) -> NDArray[np.floating]:
-        """What is coded, one unit vector a row."""
-        return self.points.x[self.own] if self.new is None else self.new
+    def blocks(self, block_size: int) -> list[Self]:
+        """The queries in blocks, in their order."""
+        return [self[rows] for rows in blocks_of_rows(len(self), block_size)]
+
+    def needed(self, *others: IntArray) -> IntArray:
+        """The points that are queries, and others, each once, in rising order."""
+        return distinct(self.own[self.own >= 0], *others)
+
+    def vectors(self, rows: Rows) -> NDArray[np.floating]:
+        """One unit vector per query, given the points that are :meth:`needed`."""
+        return rows.x[rows.places(self.own)] if self.new is None else self.new
 
 
 def distinct(*indices: IntArray) -> IntArray:
-    """The points that are named, each once, in rising order; quicker than sorting them.
+    """The points that are named, each once, in rising order; faster than sorting them.
 
     Examples
     --------

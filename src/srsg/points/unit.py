@@ -18,7 +18,7 @@ from srsg.types import Matrix
 
 @dataclass(frozen=True)
 class Points:
-    """Unit-norm points, one a row; the paper's X is the transpose.
+    """Unit-norm points, one per row; the paper's X is the transpose.
 
     Examples
     --------
@@ -30,11 +30,11 @@ class Points:
 
     x: NDArray[np.floating]
     first: int = 0
-    """Index of the first, where they are some of many."""
+    """Index of the first point, if they are a shard of more points."""
 
     @property
     def in_shards(self) -> bool:
-        """Whether they lie on the workers of a cluster, and ``x`` is not to be had."""
+        """Whether they are on the workers of a cluster, so that ``x`` is not available here."""
         return False
 
     @property
@@ -55,7 +55,7 @@ class Points:
 
     @cached_property
     def x32(self) -> NDArray[np.float32]:
-        """The points in the precision that looks for candidates; float64 decides on them."""
+        """The points in the precision that finds candidates; float64 decides on these."""
         if self.x.dtype == np.float32 or not is_memory_mapped(self.x):
             return self.x.astype(np.float32, copy=False)
         blocks = (self.x[rows] for rows in row_slices(self.n))
@@ -71,14 +71,14 @@ class Points:
     ) -> NDArray[np.float32]:
         """Inner products of the vectors with every point: one matrix product.
 
-        They are put into the first rows of ``room``, if there is any: to get as much memory from
-        the system again and again may cost as much as the product.
+        They are put into the first rows of ``room``, if given: to get that much memory from the
+        system again and again may cost as much as the product.
         """
         out = None if room is None else room[: len(vectors)]
         return np.matmul(vectors.astype(np.float32), self.x32.T, out=out)
 
     def room(self, n_vectors: int) -> NDArray[np.float32]:
-        """Room for the correlations of so many vectors."""
+        """Room for the correlations of this many vectors."""
         return np.empty((n_vectors, self.n), np.float32)
 
 
@@ -87,12 +87,12 @@ def unit_points(X: Matrix, *, constant: float = 0.0) -> Points:
 
     A ``constant`` other than zero is appended to every row first, as one more coordinate.
 
-    Points that are memory-mapped stay out of memory: theirs go to a temporary file.
+    Memory-mapped rows stay out of memory: the points go to a temporary file.
 
     Raises
     ------
     ValueError
-        If a row is zero, or so small that its norm is: it has no direction.
+        If a row is zero: it has no direction.
     """
     dense = as_dense(X)
     dtype = float_type(dense)
@@ -145,12 +145,12 @@ def check_zero_rows(zero: NDArray[np.intp]) -> None:
 
 
 def float_type(array: NDArray) -> type[np.floating]:
-    """What numbers are coded in: float32 if they are that, else float64."""
+    """The type that points are coded in: float32 if they come as such, else float64."""
     return np.float32 if array.dtype == np.float32 else np.float64
 
 
 def unit_rows(block: NDArray) -> NDArray[np.floating]:
-    """Rows, none of zeros, scaled to unit l2 norm."""
+    """Rows scaled to unit l2 norm; no row may be zero."""
     # In another order of the entries the sums below have other bits. Scaling by the largest
     # entry first keeps the norm of huge and tiny rows finite.
     rows = np.ascontiguousarray(block, float_type(block))
@@ -174,7 +174,7 @@ def is_memory_mapped(array: Any) -> bool:
 
 
 def _stored(blocks: Iterable[NDArray], shape: tuple[int, ...], dtype: type[np.floating]) -> NDArray:
-    """An array in a file that is gone when the array is."""
+    """An array in a file that is deleted together with the array."""
     with TemporaryFile(prefix="srsg-") as file:
         for block in blocks:
             file.write(np.ascontiguousarray(block, dtype).data)

@@ -1,9 +1,9 @@
 """The l1-graph's codes over candidates, for more points than can all be compared.
 
 Half of the candidates of a point are those that correlate with it. The other half correlate
-with what its code over the first half leaves over: there the l1 code over all points would look
-next. The code is exact on its candidates. How far it is from the code over all points shows a
-certificate against *all* points, of a random sample.
+with the residual of its code over the first half: that is where the l1 code over all points
+would look next. The code is exact on its candidates. A certificate against *all* points, for a
+random sample, shows how far such codes are from those over all points.
 """
 
 from __future__ import annotations
@@ -17,19 +17,11 @@ from scipy import sparse
 
 from srsg.engines import Engine, ThreadEngine
 from srsg.kernels.candidates import add_candidates, nearest_candidates, solve_over_candidates
-from srsg.kernels.codes import Codes, residuals
+from srsg.kernels.codes import Codes, keep_supports, residuals
 from srsg.kernels.correlations import strongest
-from srsg.kernels.lasso import (
-    Certificate,
-    Inside,
-    Penalty,
-    certify,
-    keep_supports,
-    solve_working_sets,
-)
+from srsg.kernels.lasso import Certificate, Inside, Penalty, certify, solve_working_sets
 from srsg.neighbors.candidates import CandidateIndex, strongest_of
-from srsg.points import Points, Queries, blocks_of_rows
-from srsg.solvers.codes import csr_from_rows, rows_from_csr
+from srsg.points import Points, blocks_of_rows
 from srsg.types import FloatArray, IntArray
 
 N_CANDIDATES = 100
@@ -118,7 +110,7 @@ def approximate_l1_codes(
     with engine.progress.stage("index of the points", 1):
         index = CandidateIndex.of(points, n_candidates)
     task = partial(_code, lam=lam, n_candidates=n_candidates, n_neighbors=n_neighbors)
-    data = _Searched(Queries.of(points), index, bool(points.x.min() < 0))
+    data = _Searched(points, index, bool(points.x.min() < 0))
     blocks = blocks_of_rows(points.n, SEARCHED_AT_ONCE)
     coded = engine.map(task, data, blocks, label="codes over candidates")
     codes = sparse.csr_array(sparse.vstack([block for block, _ in coded]))
@@ -138,7 +130,7 @@ def approximate_l1_codes(
 class _Searched:
     """Points, an index of them, and whether they have negative entries."""
 
-    queries: Queries
+    points: Points
     index: CandidateIndex
     signed: bool
 
@@ -147,27 +139,26 @@ def _code(
     data: _Searched, rows: IntArray, *, lam: float, n_candidates: int, n_neighbors: int
 ) -> tuple[sparse.csr_array, IntArray]:
     """Codes of some points, and their neighbours."""
-    own, x, search = data.queries.own[rows], data.queries.points.x, data.index.search
-    targets = data.queries[rows].x
-    index = np.zeros((len(rows), n_candidates), np.int64)
-    codes = Codes(index, np.zeros(index.shape), np.zeros(len(rows), np.int64))
+    x, search = data.points.x, data.index.search
+    targets = x[rows]
+    codes = Codes.empty(len(rows), n_candidates)
 
     half = -(-n_candidates // 2)
-    near = search(targets, own, max(half, n_neighbors), least=n_neighbors)
+    near = search(targets, rows, max(half, n_neighbors), least=n_neighbors)
     neighbors = np.empty((len(rows), n_neighbors), np.int64)
     if n_neighbors:
         nearest_candidates(x, targets, near.ids, neighbors)
-    opposite = [search(-targets, own, half)] if data.signed else []
+    opposite = [search(-targets, rows, half)] if data.signed else []
     add_candidates(codes, strongest_of([near, *opposite], half), half)
     solve_over_candidates(x, targets, codes, lam / 2)
 
     resid = np.empty((len(rows), x.shape[1]))
     residuals(x, targets, codes, resid)
-    left_over = [search(sign * resid, own, n_candidates) for sign in (1, -1)]
+    left_over = [search(sign * resid, rows, n_candidates) for sign in (1, -1)]
     add_candidates(codes, strongest_of(left_over, n_candidates), n_candidates)
     solve_over_candidates(x, targets, codes, lam / 2)
     _close(x, targets, codes, lam)
-    return csr_from_rows(codes, data.queries.points.n), neighbors
+    return codes.to_csr(data.points.n), neighbors
 
 
 def _sample(n_points: int, n_certified: int, random_state: np.random.RandomState) -> IntArray:
@@ -201,20 +192,18 @@ def certified(
     engine = engine or ThreadEngine()
     task = partial(_certify, lam=lam)
     blocks = [rows[part] for part in blocks_of_rows(len(rows), engine.block_size)]
-    data = (Queries.of(points), codes)
-    parts = engine.map(task, data, blocks, label=f"certificates of {len(rows)} points")
+    parts = engine.map(task, (points, codes), blocks, label=f"certificates of {len(rows)} points")
     return Certificate(*(np.concatenate(part) for part in zip(*parts, strict=True)))
 
 
-def _certify(data: tuple[Queries, sparse.csr_array], rows: IntArray, *, lam: float) -> Certificate:
-    queries, all_codes = data
-    points, own = queries.points, queries.own[rows]
-    codes = rows_from_csr(all_codes[rows])
-    resid, inside = _close(points.x, queries[rows].x, codes, lam)
+def _certify(data: tuple[Points, sparse.csr_array], rows: IntArray, *, lam: float) -> Certificate:
+    points, all_codes = data
+    codes = Codes.from_csr(all_codes[rows])
+    resid, inside = _close(points.x, points.x[rows], codes, lam)
     correlations, error = points.correlations(resid), points.correlation_error
     index, outside = np.empty(len(rows), np.int64), np.empty(len(rows))
-    strongest(points.x, own, resid, correlations, codes, error, index, outside)
-    certificate = Certificate(np.empty(len(rows)), np.empty(len(rows)))
+    strongest(points.x, rows, resid, correlations, codes, error, index, outside)
+    certificate = Certificate.empty(len(rows))
     certify(inside, np.full(len(rows), lam / 2), outside, certificate)
     return certificate
 
@@ -222,12 +211,14 @@ def _certify(data: tuple[Queries, sparse.csr_array], rows: IntArray, *, lam: flo
 def _close(
     x: NDArray[np.floating], targets: NDArray[np.floating], codes: Codes, lam: float
 ) -> tuple[FloatArray, Inside]:
-    """Make the codes depend on their supports alone; gives their residuals, and what their
-    certificates are made of."""
+    """Solve once more on the sorted supports, so that the codes depend on nothing else.
+
+    Returns their residuals, and what their certificates are made of.
+    """
     n_rows = len(targets)
-    penalty = Penalty(np.full(n_rows, lam / 2), np.zeros(n_rows), np.zeros(codes.index.shape))
-    keep_supports(codes, penalty.pull)
+    penalty = Penalty(np.full(n_rows, lam / 2), np.zeros(n_rows))
+    keep_supports(codes)
     resid = np.empty(targets.shape)
-    inside = Inside(*(np.empty(n_rows) for _ in Inside._fields))
+    inside = Inside.empty(n_rows)
     solve_working_sets(x, targets, codes, penalty, resid, inside)
     return resid, inside

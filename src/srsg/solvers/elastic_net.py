@@ -1,4 +1,4 @@
-"""How much the elastic net of a point must weigh for its code not to be empty."""
+"""From which weight of the l1 norm on a point's code is empty."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import numpy as np
 from srsg.engines import Engine, ThreadEngine
 from srsg.kernels.codes import Codes
 from srsg.kernels.correlations import strongest
-from srsg.points import Points, Queries, blocks_of_rows
-from srsg.types import FloatArray, IntArray
+from srsg.points import Points, Queries, Rows
+from srsg.types import FloatArray
 
 
 def smallest_empty_lam(
@@ -20,7 +20,7 @@ def smallest_empty_lam(
 ) -> FloatArray:
     """For every point the smallest lam at which its code is empty.
 
-    At ``lam * l1_ratio = 2 max_j |x_j' x_i|`` no other point is worth its price. With
+    At ``lam * l1_ratio = 2 max_j |x_j' x_i|`` no other point is worth its cost. With
     ``queries``, the same for each of these, to which all points are others.
 
     Examples
@@ -31,24 +31,20 @@ def smallest_empty_lam(
     array([1.2, 1.6, 1.6])
     """
     engine = engine or ThreadEngine()
-    coded = Queries.of(points, queries)
-    blocks = blocks_of_rows(len(coded), engine.block_size)
-    found = engine.map(_largest, coded, blocks, label="largest correlations")
+    blocks = Queries.of(points, queries).blocks(engine.block_size)
+    found = engine.map(_largest, points, blocks, label="largest correlations")
     return 2 * np.concatenate(found) / l1_ratio
 
 
-def _largest(queries: Queries, rows: IntArray) -> FloatArray:
-    points, block = queries.points, queries[rows]
-    targets = block.x.astype(np.float64)
-    empty = np.zeros((len(rows), 0), np.int64)
-    nothing = Codes(empty, empty.astype(float), np.zeros(len(rows), np.int64))
-    index, strength = np.empty(len(rows), np.int64), np.empty(len(rows))
+def _largest(points: Points, block: Queries) -> FloatArray:
+    vectors = block.vectors(Rows(points.x)).astype(np.float64)
+    index, strength = np.empty(len(block), np.int64), np.empty(len(block))
     strongest(
         points.x,
         block.own,
-        targets,
-        points.correlations(targets),
-        nothing,
+        vectors,
+        points.correlations(vectors),
+        Codes.empty(len(block)),
         points.correlation_error,
         index,
         strength,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Literal, overload
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Bunch
 
 from srsg.engines import serial_linear_algebra
@@ -63,12 +63,12 @@ def fpgd_sp(
 
     The run is Algorithm 1 with ``alpha_k = 2 / (k + 1)`` and ``lambda_k = step * k / 2``. It is
     done on the coordinates that move: those with ``z0_t != 0`` or ``c_t <= 0``, and any other
-    that its gradient might lift over its threshold. Full length would give the same.
+    that its gradient might lift over its threshold. A run on all coordinates gives the same.
 
     Parameters
     ----------
     A : array of shape (d, n)
-        One atom a column; the paper's X.
+        One atom per column; the paper's X.
     b : array of shape (d,)
         What is coded; the paper's ``x_i``.
     c : array of shape (n,)
@@ -97,7 +97,7 @@ def fpgd_sp(
     history : Bunch
         ``objective`` of every iterate, the start included, and its ``support``, a list of index
         arrays. ``active`` has the coordinates that took part, ``z`` and ``v`` the iterates on
-        them, one a row.
+        them, one per row.
 
     Examples
     --------
@@ -112,9 +112,7 @@ def fpgd_sp(
     """
     A, b, c, z0 = _checked(A, b, c, z0)
     _check_positive(gamma=gamma, step=step, max_iter=max_iter)
-    allowed = np.ones(len(z0), dtype=bool)
-    if fixed_zero is not None:
-        allowed[fixed_zero] = False
+    allowed = _allowed(fixed_zero, len(z0))
     z0 = np.where(allowed, z0, 0.0)
     takes_part = allowed & ((z0 != 0) | (c <= 0))
     norms = np.linalg.norm(A, axis=0)
@@ -122,6 +120,7 @@ def fpgd_sp(
     with np.errstate(invalid="ignore"):
         threshold = np.sqrt(2 * gamma * c / step)
     settings = Settings(float(gamma), float(step), int(max_iter), float(tol))
+    # Coordinates only ever join, so that there are at most n rounds.
     while True:
         active = np.flatnonzero(takes_part)
         z, run, trace = _run(A[:, active], b, c[active], z0[active], settings)
@@ -177,6 +176,19 @@ def _checked(*arrays: ArrayLike) -> tuple[FloatArray, ...]:
                 f"{array.shape}."
             )
     return checked
+
+
+def _allowed(fixed_zero: int | Sequence[int] | IntArray | None, n: int) -> NDArray[np.bool_]:
+    """Which of the n coordinates may be non-zero."""
+    allowed = np.ones(n, dtype=bool)
+    if fixed_zero is not None:
+        fixed = np.asarray(fixed_zero)
+        if fixed.size and (fixed.dtype.kind not in "iu" or fixed.min() < -n or fixed.max() >= n):
+            raise ValueError(
+                f"fixed_zero must name coordinates from 0 to {n - 1}, got {fixed_zero}."
+            )
+        allowed[fixed.astype(np.int64)] = False
+    return allowed
 
 
 def _check_positive(**values: float) -> None:

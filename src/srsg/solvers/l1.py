@@ -3,7 +3,7 @@
 Each point is coded over a small working set. A *scan*, one matrix product of the residuals of
 a block of points with all points, shows which points violate the optimality conditions; the
 worst join the working set, until there are none. The first scan sees the points themselves,
-so the nearest neighbours fall out of it. Float64 decides on who joins, so every working set
+so the nearest neighbours fall out of it. Float64 decides which points join, so every working set
 grows in the same way whatever the blocks are and wherever the points lie.
 """
 
@@ -19,11 +19,15 @@ from scipy import sparse
 from srsg.engines import Engine, ThreadEngine
 from srsg.engines.checkpoint import NO_CHECKPOINT, Checkpoint
 from srsg.points import Points, Queries
-from srsg.solvers.codes import csr_from_rows
-from srsg.solvers.locality import kin_order
-from srsg.solvers.scans import ScanBlock, Scanned, ScanRound
+from srsg.solvers.convergence import ROUNDING, warn_of_violations
+from srsg.solvers.locality import locality_order
+from srsg.solvers.scans import L1Scan, ScanBlock, Scanned
 from srsg.solvers.working_sets import WorkingSets
 from srsg.types import FloatArray, IntArray
+
+MAX_SCANS = 100
+"""A bound on the scans. Codes usually take 3 to 10; a tiny lam may take more than can be waited
+for, and rounding may make the same points join and leave for ever."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +80,9 @@ def l1_codes(
     n_neighbors : int
         How many nearest neighbours to report along the way.
     tol : float
-        Points that violate the optimality conditions by more join the working set.
+        Points that violate the optimality conditions by more join the working set. If some still
+        do after 100 scans, a ConvergenceWarning tells how many codes that affects, and how far
+        they are from optimal.
     engine : Engine, optional
         Where blocks run; threads on all cores by default.
 
@@ -95,22 +101,23 @@ def l1_codes(
     True
     """
     engine = engine or ThreadEngine()
-    coded = Queries.of(points, queries)
-    half_lam = np.broadcast_to(np.asarray(lam, dtype=np.float64) / 2, len(coded)).copy()
-    ridges = np.broadcast_to(np.asarray(ridge, dtype=np.float64), len(coded)).copy()
+    wanted = Queries.of(points, queries)
+    half_lam = np.broadcast_to(np.asarray(lam, dtype=np.float64) / 2, len(wanted)).copy()
+    ridges = np.broadcast_to(np.asarray(ridge, dtype=np.float64), len(wanted)).copy()
     start = WorkingSets.empty(half_lam, ridges)
     keep = engine.checkpoint.of(
         "l1 codes",
         lambda: engine.fingerprint(points),
-        coded.new,
+        wanted.new,
         half_lam,
         ridges,
         n_neighbors,
         tol,
     )
-    solved = solve_exactly(coded, start, n_neighbors, tol, engine, keep)
+    solved = solve_exactly(points, wanted, start, n_neighbors, tol, engine, keep)
+    warn_of_violations(solved.violation, tol, f"{solved.n_scans} scans")
     return L1Codes(
-        codes=csr_from_rows(solved.sets.codes, points.n),
+        codes=solved.sets.codes.to_csr(points.n),
         kkt_violation=solved.violation,
         dual_gap=solved.gap,
         neighbors=solved.neighbors,
@@ -130,6 +137,7 @@ class Solved:
 
 
 def solve_exactly(
+    points: Points,
     queries: Queries,
     active: WorkingSets,
     n_neighbors: int,
@@ -137,31 +145,25 @@ def solve_exactly(
     engine: Engine,
     keep: Checkpoint = NO_CHECKPOINT,
 ) -> Solved:
-    """Let violators into the working sets until there are none."""
+    """Let violators into the working sets until there are none, or after ``MAX_SCANS``."""
     scanned: list[Scanned] = []
     n_scans = 0
     while len(active):
-        scan = f"scan-{n_scans + 1}"
-        blocks = [Scanned.from_arrays(arrays) for arrays in keep.load(scan)]
-        rest = active.without([block.rows for block in blocks])
-        task = ScanRound(tol / 2, 0 if n_scans else n_neighbors, engine.block_size)
-        some = ScanBlock.of(queries, rest[: engine.block_size])
-        rows_each = len(task.rows(some)) / max(1, len(some.sets))
-        rows_a_block = engine.rows_a_block(queries.points, len(rest), rows_each)
-        blocks += engine.scan(
-            task,
-            queries.points,
-            [ScanBlock.of(queries, sets) for sets in rest.blocks(rows_a_block)],
-            label=f"codes, scan {n_scans + 1} of {len(active)} points",
-            done=keep.saver(scan, Scanned.arrays),
+        n_scans += 1
+        task = L1Scan(
+            max(tol, ROUNDING) / 2,
+            n_neighbors if n_scans == 1 else 0,
+            engine.block_size,
+            last=n_scans == MAX_SCANS,
         )
+        blocks = _scan(task, n_scans, points, queries, active, engine, keep)
         active = WorkingSets.concatenate([block.going_on for block in blocks])
         scanned += blocks
-        n_scans += 1
         if n_scans == 1:
             neighbors = _in_order(blocks, lambda block: block.rows, lambda block: block.neighbors)
-            own, n_points = queries.own[active.rows], queries.points.n
-            active = active[kin_order(own, active.codes, n_points, engine.block_size)]
+            # Working sets are known now, so that blocks can be made to share their members.
+            own = queries.own[active.rows]
+            active = active[locality_order(own, active.codes, points.n, engine.block_size)]
     sets = WorkingSets.concatenate([block.done for block in scanned])
 
     def of_codes(part: Callable[[Scanned], NDArray]) -> NDArray:
@@ -173,6 +175,31 @@ def solve_exactly(
         gap=of_codes(lambda block: block.certificate.gap),
         neighbors=neighbors,
         n_scans=n_scans,
+    )
+
+
+def _scan(
+    task: L1Scan,
+    number: int,
+    points: Points,
+    queries: Queries,
+    active: WorkingSets,
+    engine: Engine,
+    keep: Checkpoint,
+) -> list[Scanned]:
+    """One scan of the active queries, but for those whose outcome was kept."""
+    name = f"scan-{number}"
+    kept = [Scanned.from_arrays(arrays) for arrays in keep.load(name)]
+    rest = active.without([block.rows for block in kept])
+    some = rest[: engine.block_size]
+    needed = len(task.rows(ScanBlock(queries[some.rows], some)))
+    rows_a_block = engine.rows_a_block(points, len(rest), needed / max(1, len(some)))
+    return kept + engine.scan(
+        task,
+        points,
+        [ScanBlock(queries[sets.rows], sets) for sets in rest.blocks(rows_a_block)],
+        label=f"codes, scan {number} of {len(active)} points",
+        done=keep.saver(name, Scanned.arrays),
     )
 
 

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, Self
 
 import numpy as np
 from scipy import sparse
 
 from srsg.engines import Engine, ThreadEngine
-from srsg.kernels.codes import Codes
+from srsg.kernels.codes import Codes, padded
 from srsg.kernels.laplacian import Reach, pulled_sets, renew_reach
-from srsg.kernels.lasso import Certificate, Penalty
-from srsg.kernels.pulled import NORM_MARGIN, solve_pulled
+from srsg.kernels.lasso import Certificate
+from srsg.kernels.pulled import NORM_MARGIN, Pulled, solve_pulled
 from srsg.neighbors import neighbor_graph
 from srsg.points import BLOCK_SIZE, Points, blocks_of_rows
-from srsg.solvers.codes import csr_from_rows, resized, rows_from_csr, symmetrized
+from srsg.solvers.codes import symmetrized
+from srsg.solvers.convergence import warn_of_violations
 from srsg.solvers.levels import independent_sets
-from srsg.solvers.working_sets import WorkingSets
 from srsg.types import FloatArray, IntArray
 
 Laplacian = Literal["neighbors", "codes"]
@@ -26,14 +26,20 @@ TOL = 5e-11
 """Largest violation of the optimality conditions, as a gradient of half the objective."""
 
 AHEAD = 0.5
-"""After a scan a working set takes all that a residual might make a violator that moves on by
-this share of its last way."""
+"""After a scan a working set takes every point that would become a violator if the residual
+moved on by this share of its last move."""
 
 FARTHEST = 0.25
 """But nothing whose correlation is below ``half_lam`` by more than this share of it."""
 
 LEAST_TAKEN = 64
 """How many points may join a working set after a scan, or as many as it has."""
+
+MAX_SCANS = 100
+"""A bound on the scans of a point in one sweep, of which it usually takes one or two."""
+
+LARGEST_WEIGHT = 1e150
+"""The squares of larger weights overflow."""
 
 
 @dataclass(frozen=True)
@@ -74,9 +80,9 @@ def laplacian_codes(
     """Pull the codes of neighbouring points towards each other.
 
     Minimises ``sum_i ||x_i - X Z^i||^2 + lam |Z^i|_1 + gamma sum_ij S_ij ||Z^i - Z^j||^2`` point
-    by point in the order 1..n, each an l1 problem solved exactly over all points, so that the
+    by point in the order 1..n. Each is an l1 problem, solved exactly over all points, so that the
     objective falls with every one. Points with no edge between them are solved at once, which
-    changes nothing.
+    does not change the result.
 
     Parameters
     ----------
@@ -121,6 +127,8 @@ def laplacian_codes(
     while not converged and len(objective) <= max_sweeps:
         # Both S_ij and S_ji join points i and j.
         weights = sparse.csr_array(gamma * (similarity + similarity.T))
+        if weights.sum(axis=1).max() > LARGEST_WEIGHT:
+            raise ValueError(f"gamma={gamma} is too large: the objective overflows.")
         with engine.progress.stage(f"sweep {len(objective)}", points.n) as stage:
             for rows in independent_sets(weights.indptr, weights.indices):
                 fair_share = -(-len(rows) // engine.n_workers)  # keeps all workers busy
@@ -133,24 +141,33 @@ def laplacian_codes(
         converged = abs(objective[-1] - objective[-2]) < tol
         if laplacian == "codes":
             similarity = symmetrized(result)
+    warn_of_violations(state.certificate.violation, 2 * TOL, f"at most {MAX_SCANS} scans per sweep")
     return LaplacianCodes(result, np.array(objective), *state.certificate, converged)
 
 
 @dataclass(frozen=True)
 class _Problems:
-    """Problems of some points, and what is known of the points outside their working sets."""
+    """Problems of some points: working sets, and what is known of the points outside them."""
 
-    sets: WorkingSets
+    rows: IntArray
+    codes: Codes
+    penalty: Pulled
     reach: Reach
     certificate: Certificate
+
+    def with_room(self, more: int) -> _Problems:
+        """A copy in which every working set can take ``more`` points."""
+        width = self.codes.longest + more
+        penalty = self.penalty._replace(pull=padded(self.penalty.pull, width))
+        return replace(self, codes=self.codes.resized(width), penalty=penalty)
 
 
 @dataclass
 class _State:
     """All points between two visits.
 
-    The codes hold the working sets, zeros too: what a scan found close to be used stays at
-    hand, and there is no need of another as long as the residual has hardly moved.
+    The codes hold the working sets, zeros too: points that a scan found close to being used
+    stay at hand, and no other scan is needed as long as the residual has hardly moved.
     """
 
     codes: Codes
@@ -162,36 +179,31 @@ class _State:
         """Given codes, and nothing known of the points outside them."""
         nothing_known = np.full(points.n, np.inf)
         reach = Reach(np.zeros(points.x.shape), nothing_known, np.zeros(points.n))
-        certificate = Certificate(np.zeros(points.n), np.zeros(points.n))
-        return cls(rows_from_csr(init_codes), reach, certificate)
+        return cls(Codes.from_csr(init_codes), reach, Certificate.empty(points.n))
 
     def problems(self, rows: IntArray, weights: sparse.csr_array, lam: float) -> _Problems:
         """The problems of some points, given the codes of their neighbours."""
         edges = weights[rows]
         ridge = edges.sum(axis=1)
-        # What a point and its neighbours hold, at most.
+        # The width is at most what a point and its neighbours hold together.
         edges.data[:] = 1.0
         width = int((self.codes.size[rows] + edges @ self.codes.size).max())
-        sets = Codes(
-            np.zeros((len(rows), width), np.int64),
-            np.zeros((len(rows), width)),
-            np.zeros(len(rows), np.int64),
-        )
-        pull = np.zeros((len(rows), width))
-        pulled_sets(self.codes, rows, weights.indptr, weights.indices, weights.data, sets, pull)
-        penalty = Penalty(np.full(len(rows), lam / 2), ridge, pull)
+        codes, pull = Codes.empty(len(rows), width), np.zeros((len(rows), width))
+        pulled_sets(self.codes, rows, weights.indptr, weights.indices, weights.data, codes, pull)
         return _Problems(
-            WorkingSets(rows, sets, penalty).with_room(0),
+            rows,
+            codes,
+            Pulled(np.full(len(rows), lam / 2), ridge, pull),
             Reach(*(part[rows] for part in self.reach)),
             Certificate(*(part[rows] for part in self.certificate)),
-        )
+        ).with_room(0)
 
     def update(self, solved: list[_Problems]) -> None:
-        """Take over the codes of some points, with what came to be known."""
+        """Take over the codes of some points, and what is known of them now."""
         for part in solved:
-            rows, codes, width = part.sets.rows, part.sets.codes, part.sets.width
-            if width > self.codes.index.shape[1]:
-                self.codes = resized(self.codes, width + width // 2)
+            rows, codes, width = part.rows, part.codes, part.codes.longest
+            if width > self.codes.width:
+                self.codes = self.codes.resized(width + width // 2)
             self.codes.index[rows, :width] = codes.index[:, :width]
             self.codes.value[rows, :width] = codes.value[:, :width]
             self.codes.size[rows] = codes.size
@@ -201,46 +213,50 @@ class _State:
 
     def result(self, n_points: int) -> sparse.csr_array:
         """The codes alone."""
-        codes = csr_from_rows(self.codes, n_points)
+        codes = self.codes.to_csr(n_points)
         codes.eliminate_zeros()
         codes.sort_indices()
         return codes
 
 
-def _solve(points: Points, block: _Problems) -> _Problems:
+def _solve(points: Points, problems: _Problems) -> _Problems:
     """Solve on the working sets, and scan for violators where there may be any."""
-    x = points.x
-    sets, reach = block.sets, block.reach
-    half_lam = sets.penalty.half_lam
-    resid = np.empty((len(sets), x.shape[1]))
-    ended = np.zeros(len(sets), bool)
-    active = np.arange(len(sets))
-    while len(active):
-        solve_pulled(x, active, sets.rows, sets.codes, sets.penalty, TOL, resid, block.certificate)
+    x, rows, reach = points.x, problems.rows, problems.reach
+    half_lam = problems.penalty.half_lam
+    resid = np.empty((len(rows), x.shape[1]))
+    ended = np.zeros(len(rows), bool)
+    active = np.arange(len(rows))
+    for _ in range(MAX_SCANS):
+        codes, penalty = problems.codes, problems.penalty
+        solve_pulled(x, active, rows, codes, penalty, TOL, resid, problems.certificate)
         moved = np.linalg.norm(resid[active] - reach.resid[active], axis=1)
         # A correlation with a unit vector changes by no more than the residual moves.
         may_violate = reach.bound[active] + moved * NORM_MARGIN > half_lam[active]
         active, moved = active[may_violate], moved[may_violate]
-        if len(active):
-            reach.radius[active] = np.minimum(AHEAD * moved, FARTHEST * half_lam[active])
-            most = np.maximum(LEAST_TAKEN, sets.codes.size)
-            sets = sets.with_room(int(most[active].max()))
-            correlations = points.correlations(resid[active])
-            renew_reach(
-                x,
-                active,
-                sets.rows,
-                resid,
-                correlations,
-                sets.codes,
-                sets.penalty,
-                points.correlation_error,
-                most,
-                reach,
-                ended,
-            )
-            active = active[~ended[active]]
-    return _Problems(sets, reach, block.certificate)
+        if not len(active):
+            break
+        reach.radius[active] = np.minimum(AHEAD * moved, FARTHEST * half_lam[active])
+        most = np.maximum(LEAST_TAKEN, codes.size)
+        problems = problems.with_room(int(most[active].max()))
+        renew_reach(
+            x,
+            active,
+            rows,
+            resid,
+            points.correlations(resid[active]),
+            problems.codes,
+            problems.penalty,
+            points.correlation_error,
+            TOL,
+            most,
+            reach,
+            problems.certificate,
+            ended,
+        )
+        active = active[~ended[active]]
+        if not len(active):
+            break
+    return problems
 
 
 def _objective(

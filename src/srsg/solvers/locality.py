@@ -1,8 +1,8 @@
-"""An order of the points that lets a block of them share what they are coded over.
+"""An order of the points in which a block of them shares what it is coded over.
 
 Blocks of points can be coded in any order. In this one the points of a block have many members
-of their working sets in common: fewer rows have to be fetched for it from other workers, and
-those that are stay in the processor's cache.
+of their working sets in common: fewer rows have to be fetched from other workers, and those that
+are fetched stay in the processor's cache.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from srsg.kernels.codes import Codes
 from srsg.types import IntArray
 
 
-def kin_order(own: IntArray, codes: Codes, n_points: int, group_size: int) -> IntArray:
+def locality_order(own: IntArray, codes: Codes, n_points: int, group_size: int) -> IntArray:
     """Put rows together that are coded over each other, or over the same points.
 
-    Every row joins the first point in its working set, every group so formed the group that is
-    named first by one of its own, and so on until groups are large.
+    Every row joins the first point in its working set. Then every group joins another: the one
+    that comes first in the working set of one of its rows, and so on until groups are large.
 
     Parameters
     ----------
     own : ndarray of shape (n_rows,)
-        The point that each row codes, or -1 if it is none of the points.
+        The point that each row codes, or -1 for a new vector.
     codes : Codes
         Working sets, the closest point first.
     n_points : int
@@ -40,30 +40,31 @@ def kin_order(own: IntArray, codes: Codes, n_points: int, group_size: int) -> In
     --------
     >>> import numpy as np
     >>> from srsg.kernels.codes import Codes
-    >>> from srsg.solvers.locality import kin_order
+    >>> from srsg.solvers.locality import locality_order
     >>> index = np.array([[2], [3], [0], [1]])
     >>> codes = Codes(index, np.zeros((4, 1)), np.ones(4, int))
-    >>> kin_order(np.arange(4), codes, 4, 2)
+    >>> locality_order(np.arange(4), codes, 4, 2)
     array([0, 2, 1, 3])
     """
     n_rows = len(own)
     vertex = np.where(own < 0, n_points + np.arange(n_rows), own)
-    used = np.arange(codes.index.shape[1]) < codes.size[:, None]
     group = np.arange(n_points + n_rows)
     nested = [vertex]
     while len(np.unique(nested[-1])) * group_size > n_rows:
+        # Every round joins at least two groups, or is the last.
         mine, theirs = group[vertex], group[codes.index]
-        strangers = used & (theirs != mine[:, None])
-        linked = np.flatnonzero(strangers.any(axis=1))
+        outside = codes.used & (theirs != mine[:, None])
+        linked = np.flatnonzero(outside.any(axis=1))
         if not linked.size:
             break
-        rank = strangers[linked].argmax(axis=1)
+        rank = outside[linked].argmax(axis=1)
         closest = np.lexsort((rank, mine[linked]))
         groups, first = np.unique(mine[linked][closest], return_index=True)
         row = linked[closest[first]]
         other = theirs[row, rank[closest[first]]]
         links = sparse.coo_array((np.ones(len(row)), (groups, other)), shape=2 * group.shape)
-        _, joined = connected_components(links, directed=False)
-        group = joined[group]
+        _, component = connected_components(links, directed=False)
+        group = component[group]
         nested.append(group[vertex])
+    # By the last and largest groups first, and by smaller ones within each.
     return np.lexsort(nested)

@@ -13,14 +13,16 @@ from srsg.kernels.codes import Codes, residuals
 from srsg.kernels.correlations import strongest
 from srsg.kernels.omp import add_and_refit
 from srsg.neighbors import nearest_in
-from srsg.points import Points, Queries, blocks_of_rows
-from srsg.solvers.codes import csr_from_rows
+from srsg.points import Points, Queries, Rows
 from srsg.types import IntArray
+
+ROUNDING = 1e-28
+"""A residual whose squared norm is no more is rounding: to fit it would add points at random."""
 
 
 @dataclass(frozen=True)
 class OMPCodes:
-    """Codes of all points, a row each, and the nearest neighbours."""
+    """Codes of all points, one per row, and the nearest neighbours."""
 
     codes: sparse.csr_array
     neighbors: IntArray
@@ -37,8 +39,8 @@ def omp_codes(
 ) -> OMPCodes:
     """Code every point by the others, greedily.
 
-    Again and again the point most correlated with the residual joins the code, and the code is
-    fitted anew by least squares.
+    In each step the point most correlated with the residual joins the code, and the code is
+    fitted again by least squares.
 
     Parameters
     ----------
@@ -69,9 +71,8 @@ def omp_codes(
     """
     engine = engine or ThreadEngine()
     task = partial(_pursue, n_nonzero=n_nonzero, tol=tol, n_neighbors=n_neighbors)
-    coded = Queries.of(points, queries)
-    blocks = blocks_of_rows(len(coded), engine.block_size)
-    found = engine.map(task, coded, blocks, label="orthogonal matching pursuit")
+    blocks = Queries.of(points, queries).blocks(engine.block_size)
+    found = engine.map(task, points, blocks, label="orthogonal matching pursuit")
     codes, neighbors = zip(*found, strict=True)
     stacked = sparse.csr_array(sparse.vstack(codes))
     stacked.sort_indices()
@@ -79,24 +80,23 @@ def omp_codes(
 
 
 def _pursue(
-    queries: Queries, rows: IntArray, *, n_nonzero: int, tol: float, n_neighbors: int
+    points: Points, block: Queries, *, n_nonzero: int, tol: float, n_neighbors: int
 ) -> tuple[sparse.csr_array, IntArray]:
-    points, own, x = queries.points, queries.own[rows], queries[rows].x
-    size = np.zeros(len(rows), np.int64)
-    index = np.zeros((len(rows), n_nonzero), np.int64)
-    codes = Codes(index, np.zeros(index.shape), size)
-    resid = np.empty((len(rows), points.x.shape[1]))
-    chosen, strength = np.empty(len(rows), np.int64), np.empty(len(rows))
-    ended = np.zeros(len(rows), dtype=bool)
+    own, x, n_rows = block.own, block.vectors(Rows(points.x)), len(block)
+    codes = Codes.empty(n_rows, n_nonzero)
+    resid = np.empty((n_rows, points.n_features))
+    chosen, strength = np.empty(n_rows, np.int64), np.empty(n_rows)
+    ended = np.zeros(n_rows, dtype=bool)
+    error = points.correlation_error
     for step in range(n_nonzero):
         residuals(points.x, x, codes, resid)
         correlations = points.correlations(resid)
         if step == 0:
             neighbors = nearest_in(points, x, own, correlations, n_neighbors).index
-        error = points.correlation_error
         strongest(points.x, own, resid, correlations, codes, error, chosen, strength)
-        ended |= (np.einsum("ij,ij->i", resid, resid) <= tol) | (strength <= 0)
+        left_over = np.einsum("ij,ij->i", resid, resid)
+        ended |= (left_over <= max(tol, ROUNDING)) | (strength <= 0)
         if ended.all():
             break
         add_and_refit(points.x, x, codes, chosen, ended)
-    return csr_from_rows(codes, points.n), neighbors
+    return codes.to_csr(points.n), neighbors

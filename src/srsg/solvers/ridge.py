@@ -17,8 +17,7 @@ from scipy import linalg, sparse
 from srsg.engines import Engine, ThreadEngine, serial_linear_algebra
 from srsg.kernels.codes import Codes
 from srsg.kernels.ridge import keep_largest
-from srsg.points import Points, Queries, blocks_of_rows
-from srsg.solvers.codes import csr_from_rows
+from srsg.points import Points, Queries, Rows, blocks_of_rows
 from srsg.types import FloatArray, IntArray
 
 
@@ -86,7 +85,7 @@ def ridge_codes(
     """
     engine = engine or ThreadEngine()
     coded = Queries.of(points, queries)
-    data = _Regression(coded, float(ridge), *_vectors(points, coded, ridge))
+    data = _Regression(points, coded, float(ridge), *_vectors(points, coded, ridge))
     blocks = blocks_of_rows(len(coded), engine.block_size)
     width = min(n_nonzero, points.n - 1 if queries is None else points.n)
     found = engine.map(_LargestEntries(width), data, blocks, label="ridge codes")
@@ -98,6 +97,7 @@ def ridge_codes(
 class _Regression:
     """All that blocks need: row i of ``vectors`` is ``M x_i``."""
 
+    points: Points
     coded: Queries
     ridge: float
     vectors: FloatArray
@@ -108,7 +108,7 @@ class _Regression:
         """``X^T X v`` of some vectors."""
         if self.gram is not None:
             return vectors @ self.gram
-        x = self.coded.points.x
+        x = self.points.x
         return (vectors @ x.T) @ x
 
 
@@ -138,13 +138,13 @@ class _LargestEntries:
     count: int
 
     def __call__(self, data: _Regression, rows: IntArray) -> tuple[sparse.csr_array, FloatArray]:
-        points, block = data.coded.points, data.coded[rows]
-        targets, vectors = block.x.astype(np.float64), data.vectors[rows]
+        points, block = data.points, data.coded[rows]
+        targets = block.vectors(Rows(points.x)).astype(np.float64)
+        vectors = data.vectors[rows]
         # A point that is coded over the others leaves itself out; a new point has no such entry.
         own_share = np.einsum("ij,ij->i", targets, vectors) * (block.own >= 0)
         vectors = vectors / (1 - own_share)[:, None]
-        index = np.zeros((len(rows), self.count), np.int64)
-        codes = Codes(index, np.zeros(index.shape), np.zeros(len(rows), np.int64))
+        codes = Codes.empty(len(rows), self.count)
         keep_largest(
             points.x,
             block.own,
@@ -158,4 +158,4 @@ class _LargestEntries:
         own_entry = np.einsum("ij,ij->i", targets, vectors) * (block.own >= 0)
         full = targets * (1 + own_entry)[:, None]
         wrong = full - data.times_gram(vectors) - data.ridge * vectors
-        return csr_from_rows(codes, points.n), np.linalg.norm(wrong, axis=1)
+        return codes.to_csr(points.n), np.linalg.norm(wrong, axis=1)

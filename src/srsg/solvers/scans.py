@@ -1,4 +1,4 @@
-"""One scan of the l1 codes: blocks solved over their working sets go round all points."""
+"""One scan of the l1 codes: code a block over its working sets, then look for violators."""
 
 from __future__ import annotations
 
@@ -10,36 +10,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from srsg.engines.sizes import Sized
-from srsg.kernels.correlations import Found, Scan, violators
-from srsg.kernels.lasso import (
-    Certificate,
-    Inside,
-    certify,
-    keep_members,
-    keep_supports,
-    solve_working_sets,
-)
-from srsg.neighbors import Targets, best_of, empty_lists, joined, nearest_in
+from srsg.kernels.codes import drop_zeros, keep_supports
+from srsg.kernels.correlations import ScanBounds, SortedLists, violators
+from srsg.kernels.lasso import Certificate, Inside, certify, solve_working_sets
+from srsg.neighbors import nearest_in
 from srsg.points import Points, Queries, Rows, row_slices
 from srsg.solvers.working_sets import WorkingSets
 from srsg.types import FloatArray, IntArray
 
 LEAST_TAKEN = 16
 """Violators that join a working set after a scan, or half as many as it has if that is more:
-a larger number would make the Gram matrices dearer than the scans it saves."""
+with more, the Gram matrices would cost more than the scans that are saved."""
 
 
 @dataclass(frozen=True)
 class ScanBlock(Sized):
-    """Some of what is coded, with its working sets."""
+    """Some of the queries, with their working sets."""
 
-    targets: Targets
+    queries: Queries
     sets: WorkingSets
-
-    @classmethod
-    def of(cls, queries: Queries, sets: WorkingSets) -> Self:
-        some = queries[sets.rows]
-        return cls(Targets(some.own, some.new), sets)
 
 
 @dataclass(frozen=True)
@@ -53,17 +42,21 @@ class _Coded(Sized):
 
 
 @dataclass(frozen=True)
-class _Seen(Sized):
-    """What a block has to know of the points of a shard."""
+class _ShardView(Sized):
+    """What a block has to know of the points of a shard.
 
-    neighbors: Found
-    violators: Found
+    The neighbours of its queries there, the violators of its codes, and the largest correlation
+    of each residual with a point outside the working set.
+    """
+
+    neighbors: SortedLists
+    violators: SortedLists
     outside: FloatArray
 
 
 @dataclass(frozen=True)
 class Scanned(Sized):
-    """A block after a scan: the points that go on, and those that are done, certified."""
+    """A block after a scan: queries that need another scan, and those that are done, certified."""
 
     rows: IntArray
     neighbors: IntArray
@@ -72,7 +65,7 @@ class Scanned(Sized):
     certificate: Certificate
 
     def arrays(self) -> dict[str, NDArray]:
-        """All of it by name."""
+        """Everything in it, as arrays by name."""
         return {
             "rows": self.rows,
             "neighbors": self.neighbors,
@@ -93,64 +86,86 @@ class Scanned(Sized):
 
 
 @dataclass(frozen=True)
-class ScanRound:
-    """The way of a block round all points: code it over its working sets, look for violators."""
+class L1Scan:
+    """Code a block over its working sets, scan all points for violators, and let these in.
+
+    Parameters
+    ----------
+    tol : float
+        A point violates the conditions if its correlation is beyond ``lam / 2`` by more.
+    n_neighbors : int
+        How many nearest neighbours to find; only the first scan can, of empty working sets.
+    block_size : int
+        Queries compared with a shard at once.
+    last : bool
+        Whether all queries are done after this scan, violators or not.
+    """
 
     tol: float
     n_neighbors: int
     block_size: int
+    last: bool = False
 
     def rows(self, block: ScanBlock) -> IntArray:
-        return block.targets.needed(block.sets.members())
+        return block.queries.needed(block.sets.members())
 
     def start(self, rows: Rows, block: ScanBlock) -> _Coded:
-        sets, targets = block.sets.with_room(0), block.targets.vectors(rows)
+        sets, vectors = block.sets.copy(), block.queries.vectors(rows)
         places = sets.codes._replace(index=rows.places(sets.codes.index))
-        resid = np.empty(targets.shape)
-        inside = Inside(*(np.empty(len(sets)) for _ in Inside._fields))
-        solve_working_sets(rows.x, targets, places, sets.penalty, resid, inside)
-        return _Coded(block.targets.own, sets, resid, inside)
+        resid, inside = np.empty(vectors.shape), Inside.empty(len(sets))
+        solve_working_sets(rows.x, vectors, places, sets.penalty, resid, inside)
+        return _Coded(block.queries.own, sets, resid, inside)
 
-    def scan_shard(self, shard: Points, started: _Coded) -> _Seen:
+    def scan_shard(self, shard: Points, started: _Coded) -> _ShardView:
         room = shard.room(min(self.block_size, len(started.sets)))
         parts = row_slices(len(started.sets), self.block_size)
-        seen = [self._look(shard, started, rows, room) for rows in parts]
-        neighbors, violators, outside = zip(*seen, strict=True)
-        return _Seen(joined(neighbors), joined(violators), np.concatenate(outside))
+        views = [self._view(shard, started, rows, room) for rows in parts]
+        return _ShardView(
+            SortedLists.concatenate([view.neighbors for view in views]),
+            SortedLists.concatenate([view.violators for view in views]),
+            np.concatenate([view.outside for view in views]),
+        )
 
-    def _look(
+    def _view(
         self, shard: Points, started: _Coded, rows: slice, room: NDArray[np.float32]
-    ) -> tuple[Found, Found, FloatArray]:
+    ) -> _ShardView:
         own, resid, sets = started.own[rows], started.resid[rows], started.sets[rows]
         correlations = shard.correlations(resid, room)
-        # Working sets are empty at first, and the residuals the points themselves.
+        # Working sets are empty at first, and the residuals are the points themselves.
         neighbors = nearest_in(shard, resid, own, correlations, self.n_neighbors)
-        most = _most_taken(sets)
-        found = empty_lists(len(own), int(_most_taken(started.sets).max()))
+        worst = SortedLists.empty(len(own), int(_most_taken(started.sets).max()))
         outside = np.empty(len(own))
-        scan = Scan(shard.first, self.tol, shard.correlation_error)
-        half_lam = sets.penalty.half_lam
         violators(
-            shard.x, own, resid, correlations, sets.codes, half_lam, scan, most, found, outside
+            shard.x,
+            own,
+            resid,
+            correlations,
+            sets.codes,
+            sets.penalty.half_lam,
+            ScanBounds(shard.first, self.tol, shard.correlation_error),
+            _most_taken(sets),
+            worst,
+            outside,
         )
-        return neighbors, found, outside
+        return _ShardView(neighbors, worst, outside)
 
-    def finish(self, started: _Coded, found: Sequence[_Seen]) -> Scanned:
+    def finish(self, started: _Coded, found: Sequence[_ShardView]) -> Scanned:
         most = _most_taken(started.sets)
-        worst = best_of([each.violators for each in found], int(most.max()))
-        sets = started.sets.with_room(0)
+        worst = SortedLists.best_of([view.violators for view in found], int(most.max()))
+        sets = started.sets.copy()
         # What the code does not use would only make the next problem larger. It may come back:
         # the objective falls from scan to scan, so that this ends.
-        keep_members(sets.codes, sets.penalty)
-        grown = sets.with_members(worst.index, np.minimum(worst.size, most))
-        ended = worst.size == 0
-        done, half_lam = sets[ended], sets.penalty.half_lam[ended]
-        keep_supports(done.codes, done.penalty.pull)
-        outside = np.max([each.outside for each in found], axis=0)[ended]
-        certificate = Certificate(np.empty(len(done)), np.empty(len(done)))
-        certify(Inside(*(part[ended] for part in started.inside)), half_lam, outside, certificate)
-        neighbors = best_of([each.neighbors for each in found], self.n_neighbors)
-        return Scanned(sets.rows, neighbors.index, grown[~ended], done, certificate)
+        drop_zeros(sets.codes)
+        ended = (worst.size == 0) | self.last
+        going_on = sets.with_members(worst.index, np.minimum(worst.size, most))[~ended]
+        done = sets[ended]
+        keep_supports(done.codes)
+        inside = Inside(*(part[ended] for part in started.inside))
+        outside = np.max([view.outside for view in found], axis=0)[ended]
+        certificate = Certificate.empty(len(done))
+        certify(inside, done.penalty.half_lam, outside, certificate)
+        neighbors = SortedLists.best_of([view.neighbors for view in found], self.n_neighbors)
+        return Scanned(sets.rows, neighbors.index, going_on, done, certificate)
 
 
 def _most_taken(sets: WorkingSets) -> IntArray:

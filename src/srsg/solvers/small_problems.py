@@ -19,9 +19,9 @@ from srsg.kernels.codes import Codes, residuals
 from srsg.kernels.entrants import Reached, reached_points
 from srsg.kernels.small_problems import Kept, make_problems, packed_length
 from srsg.kernels.sweep import A_PROBLEM, POINTS_IN_REACH, Known, Pass
-from srsg.neighbors import Targets, neighbor_graph
-from srsg.points import Points, Rows, blocks_of_rows, row_slices
-from srsg.solvers.locality import kin_order
+from srsg.neighbors import neighbor_graph
+from srsg.points import Points, Queries, Rows, blocks_of_rows, row_slices
+from srsg.solvers.locality import locality_order
 from srsg.types import FloatArray, IntArray
 
 BYTES_PER_BLOCK = 2**26
@@ -41,7 +41,7 @@ is answered too."""
 class ProblemBlock(Sized):
     """Points whose small problems are wanted, and the coordinates of each."""
 
-    targets: Targets
+    targets: Queries
     starts: IntArray
     index: IntArray
     codes: Codes | None
@@ -85,7 +85,7 @@ def fits_of(x: NDArray, targets: NDArray, codes: Codes) -> FloatArray:
 class ResidualBlock(Sized):
     """Codes whose residuals are compared with all points, down to a floor."""
 
-    targets: Targets
+    targets: Queries
     codes: Codes
     floor: FloatArray
 
@@ -143,7 +143,7 @@ class RemoteProblems:
     ----------
     points : Points
         The points, on workers.
-    targets : Targets
+    targets : Queries
         What is coded: points, or new ones.
     neighbors : ndarray of shape (n_targets, K)
         Neighbours of each.
@@ -152,7 +152,7 @@ class RemoteProblems:
     """
 
     points: Points
-    targets: Targets
+    targets: Queries
     neighbors: IntArray
     engine: Engine
     kept: Kept = field(init=False)
@@ -172,8 +172,9 @@ class RemoteProblems:
         n_rows = len(self.neighbors)
         fits = np.empty(n_rows)
         # Points that are close share most of their coordinates: fewer rows travel for a block.
-        nearest = Codes(self.neighbors, self.neighbors, np.full(n_rows, self.neighbors.shape[1]))
-        order = kin_order(self.targets.own, nearest, self.points.n, self.engine.block_size)
+        count = self.neighbors.shape[1]
+        nearest = Codes(self.neighbors, np.ones((n_rows, count)), np.full(n_rows, count))
+        order = locality_order(self.targets.own, nearest, self.points.n, self.engine.block_size)
         rows = [(row, index[starts[row] : starts[row + 1]]) for row in order.tolist()]
         self._make(dict(rows), codes, fits)
         return fits
@@ -212,8 +213,8 @@ class RemoteProblems:
         for part in parts:
             index = [wanted[row] for row in rows[part].tolist()]
             starts = np.cumsum([0, *map(len, index)])
-            some = None if codes is None else rows_of(codes, rows[part])
-            targets = self._targets(rows[part])
+            some = None if codes is None else codes.take(rows[part])
+            targets = self.targets[rows[part]]
             blocks.append(ProblemBlock(targets, starts, np.concatenate(index), some))
         made = self.engine.map_rows(MakeProblems(), self.points, blocks, label="small problems")
         for part, each in zip(parts, made, strict=True):
@@ -249,7 +250,7 @@ class RemoteProblems:
         floor = np.array([floors[row] for row in rows.tolist()])
         size = self.engine.rows_a_block(self.points, len(rows))
         blocks = [
-            ResidualBlock(self._targets(rows[part]), rows_of(codes, rows[part]), floor[part])
+            ResidualBlock(self.targets[rows[part]], codes.take(rows[part]), floor[part])
             for part in blocks_of_rows(len(rows), size)
         ]
         found = self.engine.scan(
@@ -269,10 +270,6 @@ class RemoteProblems:
         index = [np.empty(0, np.int64), *(self.reached[row][1] for row in rows)]
         strength = [np.empty(0), *(self.reached[row][2] for row in rows)]
         return Reached(floor, np.cumsum(sizes), np.concatenate(index), np.concatenate(strength))
-
-    def _targets(self, rows: IntArray) -> Targets:
-        new = self.targets.new
-        return Targets(self.targets.own[rows], None if new is None else new[rows])
 
 
 def no_problems(n_rows: int, room: int) -> Kept:
@@ -311,10 +308,6 @@ def likely_coordinates(
 def _ones(codes: sparse.csr_array) -> sparse.csr_array:
     ones = np.ones(codes.nnz, np.int32)
     return sparse.csr_array((ones, codes.indices, codes.indptr), shape=codes.shape)
-
-
-def rows_of(codes: Codes, rows: IntArray) -> Codes:
-    return Codes(*(array[rows] for array in codes))
 
 
 def _starts(ends: IntArray) -> IntArray:

@@ -172,8 +172,8 @@ def _scaled(x: FloatArray, exponent: int) -> FloatArray:
 
 
 def _distinct(x: FloatArray) -> tuple[IntArray, IntArray]:
-    """The first of each set of equal rows, in order, and the place of every row's among them."""
-    # Zeros have one sign by now, so rows are equal if their bytes are: faster by far to sort.
+    """The first of each set of equal rows, and for every row the place of its first there."""
+    # Zeros have one sign by now, so rows are equal if their bytes are, which sort much faster.
     rows = np.ascontiguousarray(x + 0.0).view(np.dtype((np.void, x.itemsize * x.shape[1])))
     _, first, owner = np.unique(rows.ravel(), return_index=True, return_inverse=True)
     order = np.argsort(first)
@@ -184,7 +184,7 @@ def _distinct(x: FloatArray) -> tuple[IntArray, IntArray]:
 
 @dataclass(frozen=True)
 class _Coded:
-    """A block of codes over the neighbours, a column a neighbour."""
+    """A block of codes over the neighbours, one column per neighbour."""
 
     neighbors: IntArray
     codes: FloatArray
@@ -208,7 +208,7 @@ def _coded(points: Searchable, targets: FloatArray, neighbors: IntArray, lam: fl
 def _code_new(
     data: tuple[Searchable, FloatArray], rows: IntArray, *, lam: float, n_neighbors: int
 ) -> tuple[FloatArray, IntArray]:
-    """Codes of new points, a column a neighbour, and the neighbours."""
+    """Codes of new points, one column per neighbour, and the neighbours."""
     points, targets = data[0], data[1][rows]
     neighbors = points.nearest(targets, np.full(len(rows), -1), n_neighbors)
     fitted = (points.x[neighbors[:, 0]] == targets).all(axis=1)
@@ -263,8 +263,8 @@ def _with_copies(codes: sparse.csr_array, first: IntArray, owner: IntArray) -> s
 def _with_linked_copies(
     weights: sparse.csr_array, first: IntArray, owner: IntArray
 ) -> sparse.csr_array:
-    """The symmetric graph of all points: a copy hangs on the first of its kind, by the largest
-    weight that has."""
+    """The symmetric graph of all points: a copy is linked to the first of its kind, by the largest
+    weight of that point."""
     own = sparse.csr_array(weights.maximum(weights.T))
     largest = own.max(axis=1).toarray().ravel() if own.nnz else np.ones(len(first))
     own, copies = own.tocoo(), _copies(first, owner)

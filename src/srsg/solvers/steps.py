@@ -42,11 +42,11 @@ def auto_step(codes: sparse.csr_array, lam: float) -> float:
     """``max(m^2 / 2, lam^2)`` with m the mean size of the non-zeros of the l1 codes.
 
     The thresholds ``sqrt(2 s gamma c)`` are then in proportion to what they are compared with.
-    Where codes are few and large, that is their mean size: at ``gamma = 0.1`` and five
-    neighbours, none of which uses a point, its coefficient goes if it is below 0.7 m. Where codes
-    are many and small, most of them are smaller than lam, which is within the error of the l1
-    norm, that makes every coefficient too small by some lam / 2: a coefficient on which no
-    neighbour agrees goes if it is below lam.
+    Where the non-zeros are few and large, that is their mean size: at ``gamma = 0.1``, a
+    coefficient that none of five neighbours shares goes if it is below 0.7 m. Where they are many
+    and small, most are below lam, which is within the error of the l1 norm: it makes every
+    coefficient too small by about lam / 2. There a coefficient that no neighbour shares goes if it
+    is below lam.
 
     Examples
     --------
@@ -57,4 +57,5 @@ def auto_step(codes: sparse.csr_array, lam: float) -> float:
     """
     sizes = np.abs(codes.data[codes.data != 0])
     mean = float(sizes.mean()) if sizes.size else 0.0
-    return max(mean**2 / 2, lam**2)
+    # At lam = 2 the codes of unit vectors are empty: a larger lam says no more than that.
+    return max(mean**2 / 2, min(lam, 2.0) ** 2)

@@ -14,21 +14,18 @@ from scipy import sparse
 
 from srsg.engines import Engine, ThreadEngine, serial_linear_algebra
 from srsg.engines.progress import Stage
-from srsg.kernels.codes import Codes
+from srsg.kernels.codes import Codes, padded
 from srsg.kernels.entrants import Reached
 from srsg.kernels.fpgd_sp import Settings
 from srsg.kernels.sweep import Coded, Known, Pass, new_outcome, sweep_points
 from srsg.kernels.votes import support_distances
-from srsg.neighbors import Targets
 from srsg.points import Points, Queries, blocks_of_rows
-from srsg.solvers.codes import csr_from_rows, padded, resized, rows_from_csr
 from srsg.solvers.levels import independent_sets
 from srsg.solvers.small_problems import (
     RemoteProblems,
     fits_of,
     likely_coordinates,
     no_problems,
-    rows_of,
 )
 from srsg.solvers.sweep_state import SweepState
 from srsg.types import FloatArray, IntArray
@@ -136,9 +133,9 @@ def srsg_codes(
             value = _objective(run.outcome.fit, run.codes, neighbors, gamma)
             state.note(value, run.outcome, tol)
             if save is not None:
-                state.codes = csr_from_rows(run.codes, points.n)
+                state.codes = run.codes.to_csr(points.n)
                 save(state)
-        state.codes = csr_from_rows(run.codes, points.n)
+        state.codes = run.codes.to_csr(points.n)
     return SRSGCodes(
         codes=state.codes,
         objective=np.array(state.objective),
@@ -158,7 +155,7 @@ def _sweeps_over(
     engine: Engine,
 ) -> Iterator[_Sweeps]:
     """Sweeps, with threads of this process, wherever the points are."""
-    targets = Targets(np.arange(points.n), None)
+    targets = Queries.of(points)
     with _threads(points, engine) as (threads, n_threads):
         waves = _waves(neighbors, n_threads)
         yield _Sweeps(points, targets, codes, neighbors, settings, engine, threads, waves)
@@ -228,7 +225,6 @@ def new_srsg_codes(
     """
     engine = engine or ThreadEngine()
     settings = Settings(float(gamma), float(step), int(max_iter), float(tol))
-    targets = Queries.of(points, queries)
     waves = [blocks_of_rows(queries.n, engine.block_size)]  # none of them waits for another
     with (
         _threads(points, engine) as (threads, _),
@@ -236,7 +232,7 @@ def new_srsg_codes(
     ):
         run = _Sweeps(
             points,
-            Targets(targets.own, targets.new),
+            Queries.of(points, queries),
             init_codes,
             neighbors,
             settings,
@@ -246,7 +242,7 @@ def new_srsg_codes(
             fitted=codes,
         )
         run.sweep(stage)
-    return csr_from_rows(run.codes, points.n)
+    return run.codes.to_csr(points.n)
 
 
 class _Sweeps:
@@ -267,7 +263,7 @@ class _Sweeps:
     def __init__(
         self,
         points: Points,
-        targets: Targets,
+        targets: Queries,
         init_codes: sparse.csr_array,
         neighbors: IntArray,
         settings: Settings,
@@ -280,10 +276,10 @@ class _Sweeps:
         new: NDArray[np.floating]
         n_rows = len(neighbors)
         self.engine, self.settings, self.threads, self.waves = engine, settings, threads, waves
-        self.codes = rows_from_csr(init_codes, spare=16)
+        self.codes = Codes.from_csr(init_codes, spare=16)
         self.outcome = new_outcome(n_rows)
         self.remote: RemoteProblems | None = None
-        self.fitted = None if fitted is None else rows_from_csr(fitted)
+        self.fitted = None if fitted is None else Codes.from_csr(fitted)
         if points.in_shards:
             x = new = np.empty((0, points.n_features))
             likely = likely_coordinates(init_codes, neighbors, fitted)
@@ -312,7 +308,7 @@ class _Sweeps:
 
     def sweep(self, stage: Stage) -> None:
         """Solve all points once, in as many passes as it takes to know what they need."""
-        before = Codes(*(array.copy() for array in self.codes))
+        before = self.codes.resized(self.codes.width)  # a copy
         if self.remote is None:
             self._solve_all(before, self.at_hand, _first_pass(len(before.size), 0), stage)
             return
@@ -351,7 +347,7 @@ class _Sweeps:
                 parts = [part[count:] for part, count in left if count < len(part)]
                 if parts:
                     width = 2 * self.codes.index.shape[1] + 1
-                    self.codes = resized(self.codes, width)
+                    self.codes = self.codes.resized(width)
                     this_pass = this_pass._replace(asked=padded(this_pass.asked, width))
         return this_pass
 
@@ -387,7 +383,7 @@ def _waves(neighbors: IntArray, n_threads: int) -> list[list[IntArray]]:
 
 def _fits_of_rows(data: tuple[FloatArray, Codes], rows: IntArray) -> FloatArray:
     x, codes = data
-    return fits_of(x, x[rows], rows_of(codes, rows))
+    return fits_of(x, x[rows], codes.take(rows))
 
 
 def _objective(fits: FloatArray, codes: Codes, neighbors: IntArray, gamma: float) -> float:

@@ -11,7 +11,7 @@ from srsg.engines import ThreadEngine
 from srsg.kernels.codes import Codes
 from srsg.points import distinct, unit_points
 from srsg.solvers.l1 import l1_codes
-from srsg.solvers.locality import kin_order
+from srsg.solvers.locality import locality_order
 
 
 def sets(index):
@@ -37,7 +37,7 @@ def rows_needed(index, order, block):
 @pytest.mark.parametrize("new", [False, True])
 def test_a_block_needs_few_points(shuffled, new):
     own = np.full(400, -1) if new else np.arange(400)
-    order = kin_order(own, shuffled, 400, 20)
+    order = locality_order(own, shuffled, 400, 20)
     assert sorted(order) == list(range(400))
     assert rows_needed(shuffled.index, np.arange(400), 40) > 2400
     assert rows_needed(shuffled.index, order, 40) < 900  # 400 would be the least
@@ -47,14 +47,14 @@ def test_a_block_needs_few_points(shuffled, new):
 def test_any_working_sets_have_an_order(n_points, width, random):
     index = [[random.randrange(n_points) for _ in range(width)] for _ in range(n_points)]
     codes = sets(np.array(index, dtype=np.int64).reshape(n_points, width))
-    order = kin_order(np.arange(n_points), codes, n_points, 4)
+    order = locality_order(np.arange(n_points), codes, n_points, 4)
     assert sorted(order) == list(range(n_points))
 
 
 def test_the_order_changes_no_bit(monkeypatch):
     points = unit_points(np.random.default_rng(1).standard_normal((150, 12)))
     expected = l1_codes(points, 0.1, engine=ThreadEngine(block_size=16))
-    monkeypatch.setattr("srsg.solvers.l1.kin_order", lambda own, *_: np.arange(len(own))[::-1])
+    monkeypatch.setattr("srsg.solvers.l1.locality_order", lambda own, *_: np.arange(len(own))[::-1])
     found = l1_codes(points, 0.1, engine=ThreadEngine(block_size=16))
     assert (found.codes != expected.codes).nnz == 0
     np.testing.assert_array_equal(found.dual_gap, expected.dual_gap)
