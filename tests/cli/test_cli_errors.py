@@ -125,6 +125,9 @@ def test_other_features_than_the_model_has(tmp_path, table):
     model = tmp_path / "m.skops"
     assert run("cluster", table, "-k", 3, "--labels", "kind", "--model", model).exit_code == 0
     line = the_error("predict", model, table, "--columns", "f0,f1")
+    assert "missing: f2, f3, f4, f5, f6, f7, f8, f9, f10, f11)" in line
+    np.save(tmp_path / "two.npy", np.eye(2))  # without names
+    line = the_error("predict", model, tmp_path / "two.npy")
     assert "X has 2 features, but SRSG is expecting 12 features" in line
 
 

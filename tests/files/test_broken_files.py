@@ -87,7 +87,10 @@ BROKEN = {
         lambda at: numpy_files(at / "f.npz", X=X, y=[1, 2]),
         "2 labels do not fit an array of 4 x 3",
     ),
-    "table of labels": (lambda at: numpy_files(at / "f.npz", X=X, y=X), "labels must be one a row"),
+    "table of labels": (
+        lambda at: numpy_files(at / "f.npz", X=X, y=X),
+        "there must be one label per row",
+    ),
     "image shape": (
         lambda at: numpy_files(at / "f.npz", X=X, y=Y, shape=(2, 2)),
         "do not have the 3 values",

@@ -89,5 +89,5 @@ def test_corrupt_images_are_named(tmp_path):
 def test_images_that_are_too_large_are_refused_before_they_are_read(tmp_path, monkeypatch):
     monkeypatch.setattr("srsg.files.images.MOST_VALUES", 5)
     image(tmp_path / "a.png")
-    with pytest.raises(FileError, match=r"too much for the memory.*image_size"):
+    with pytest.raises(FileError, match=r"do not fit into memory.*image_size"):
         read_points(tmp_path)

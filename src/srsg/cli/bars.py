@@ -27,7 +27,7 @@ def bars(quiet: bool = False) -> Iterator[Progress]:
 
 
 class Bars(Progress):
-    """A bar a stage, gone when it ends; a stage of one step only moves."""
+    """One bar per stage, removed when it ends; the bar of a single step only moves."""
 
     def __init__(self, display: Display) -> None:
         self._display = display
@@ -52,8 +52,8 @@ class _Bar:
         self._display.advance(self._task, steps)
 
 
-class Work:
-    """One bar: what runs, how much is done, about how long the rest takes."""
+class OverallBar:
+    """One bar for all work: what runs, how much is done, about how long the rest takes."""
 
     def __init__(self, display: Display, task: TaskID) -> None:
         self._display, self._task = display, task
@@ -63,7 +63,7 @@ class Work:
         self._display.update(self._task, what=escape(what))
 
     def ends(self, share: float) -> None:
-        """So much of the whole, which is 1, is done."""
+        """This share of all work, which is 1, is done."""
         self._display.advance(self._task, share)
 
     def note(self, message: str) -> None:
@@ -72,10 +72,10 @@ class Work:
 
 
 @contextmanager
-def bar(title: str) -> Iterator[Work]:
-    """One bar for the whole block, which stays."""
+def bar(title: str) -> Iterator[OverallBar]:
+    """One bar for all work in the block; it stays on the screen."""
     with _display(TextColumn("{task.description}"), "{task.fields[what]}") as display:
-        yield Work(display, display.add_task(title, total=1.0, what=""))
+        yield OverallBar(display, display.add_task(title, total=1.0, what=""))
 
 
 def _display(start: TextColumn | SpinnerColumn, end: str, transient: bool = False) -> Display:

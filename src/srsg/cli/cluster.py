@@ -77,7 +77,7 @@ def cluster(
 def _write(
     files: dict[str, Path], estimator: Any, table: Table, seconds: float, title: str = ""
 ) -> None:
-    """All that is asked for; each file whole or not at all."""
+    """Write all files that are asked for, each atomically."""
     from srsg.files import write_graph, write_labels
     from srsg.graph.confidence import confidence
 

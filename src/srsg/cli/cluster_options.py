@@ -37,7 +37,9 @@ class MethodOptions:
     n_neighbors: Annotated[int | None, _of_method("Nearest neighbours of a point.")] = None
     step: Annotated[float | None, _of_method("Step of srsg.")] = None
     l1_ratio: Annotated[float | None, _of_method("Share of the l1 norm in ensc.")] = None
-    n_nonzero: Annotated[int | None, _of_method("Most points that code a point in omp.")] = None
+    n_nonzero: Annotated[int | None, _of_method("Most points in the code of a point, in omp.")] = (
+        None
+    )
     scale_neighbor: Annotated[int | None, _of_method("Neighbour of sc's local scale.")] = None
     approximate: Annotated[
         bool,
@@ -47,7 +49,9 @@ class MethodOptions:
             rich_help_panel=options.FITTING,
         ),
     ] = False
-    candidates: Annotated[int | None, _of_method("Of a point, with --approximate.")] = None
+    candidates: Annotated[int | None, _of_method("Candidates per point, with --approximate.")] = (
+        None
+    )
 
     @property
     def chosen(self) -> Method:

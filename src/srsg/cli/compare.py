@@ -180,8 +180,8 @@ def _write(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
 
     names = list(rows[0])
     with (
-        atomic_write(path) as whole,
-        whole.open("w", encoding="utf-8", newline="") as file,
+        atomic_write(path) as temporary,
+        temporary.open("w", encoding="utf-8", newline="") as file,
     ):
         if path.suffix.lower() == ".csv":
             writer = csv.DictWriter(file, names, lineterminator="\n")

@@ -37,9 +37,9 @@ _AS_OPTIONS = {
 
 
 class Commands(TyperGroup):
-    """All commands: whatever goes wrong in one of them is one line, and no traceback.
+    """All commands: an expected error in any of them is one line, without a traceback.
 
-    What nobody expects, a bug, keeps its traceback.
+    Unexpected errors, which are bugs, keep theirs.
     """
 
     def invoke(self, ctx: Any) -> Any:
@@ -55,7 +55,7 @@ def one_line_errors() -> Iterator[None]:
             warnings.showwarning = _show_warning  # type: ignore[assignment]
             yield
         sys.stdout.flush()
-    except BrokenPipeError:  # whoever reads our output has had enough: `| head -1`
+    except BrokenPipeError:  # the program that reads our output has ended: `| head -1`
         _close_output()
         raise typer.Exit(0) from None
     except KeyboardInterrupt:

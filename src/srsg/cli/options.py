@@ -92,7 +92,7 @@ Jobs = Annotated[
 Labels = Annotated[
     str | None,
     typer.Option(
-        help="Known classes: a column or array of DATA, or a file with one a row.",
+        help="Known classes: a column or array of DATA, or a file with one per row.",
         rich_help_panel=READING,
     ),
 ]

@@ -19,7 +19,7 @@ from srsg.types import IntArray
 def images_of_archive(
     path: Path, entry: Entry, class_in_name: str
 ) -> tuple[NDArray[np.float64], IntArray]:
-    """The images whose names tell a class, gray and of the entry's shape, sorted by their names."""
+    """The images whose names give a class, in gray and of the entry's shape, sorted by name."""
     assert entry.image_shape is not None
     images, classes = [], []
     with parsing(path.name, "a zip file of images"), ZipFile(path) as archive:

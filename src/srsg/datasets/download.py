@@ -20,7 +20,7 @@ TIMEOUT = 60.0
 
 
 def download(url: str, path: Path, progress: Progress = SILENT) -> str:
-    """Put a file from the web at ``path``; returns its SHA-256.
+    """Download a file to ``path`` and return its SHA-256.
 
     Raises
     ------

@@ -90,10 +90,10 @@ def fetch_dataset(
     arrays: dict[str, Any] = {"X": _compact(found.X), "y": found.y}
     if entry.image_shape:
         arrays["shape"] = np.array(entry.image_shape)
-    with atomic_write(target) as whole, whole.open("wb") as file:
+    with atomic_write(target) as temporary, temporary.open("wb") as file:
         np.savez_compressed(file, **arrays)
-    with atomic_write(_checksum_file(target)) as whole:
-        whole.write_text(f"{found.checksum}  {found.origin}\n", encoding="utf-8")
+    with atomic_write(_checksum_file(target)) as temporary:
+        temporary.write_text(f"{found.checksum}  {found.origin}\n", encoding="utf-8")
     return target
 
 
@@ -126,7 +126,7 @@ def _from_openml(entry: Entry, home: OpenML, target: Path) -> _Found:
     needed("pandas", "Downloads from OpenML")
     name = f"OpenML's {home.query.get('name', entry.name)}"
     with explained(f"{name}: cannot be had from openml.org"), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # on trying again: what counts is how it ends
+        warnings.simplefilter("ignore")  # about retries: only the outcome counts
         found = fetch_openml(**home.query, as_frame=False, cache=False, n_retries=1)
     X, y = np.asarray(found.data, dtype=np.float64), encode_labels(np.asarray(found.target))[0]
     checksum = hashlib.sha256(X.tobytes() + y.tobytes()).hexdigest()
@@ -137,7 +137,7 @@ def _from_openml(entry: Entry, home: OpenML, target: Path) -> _Found:
 
 
 def _shrunk(name: str, X: NDArray, large: tuple[int, int], small: tuple[int, int]) -> NDArray:
-    """Images shrunk by the means of blocks of pixels, rounded as images are."""
+    """Images made smaller by averaging blocks of pixels, rounded to integers as pixels are."""
     if X.shape[1] != large[0] * large[1]:
         raise FileError(f"{name}: has {X.shape[1]} features, not the {large[0]} x {large[1]}.")
     height, width = (side // part for side, part in zip(large, small, strict=True))
@@ -171,6 +171,6 @@ def _check_unchanged(name: str, checksum: str, known: str | None, target: Path) 
 
 
 def _compact(X: NDArray) -> NDArray:
-    """Bytes, if that is what the values are."""
+    """The values as bytes if they all are integers from 0 to 255."""
     small = X.min() >= 0 and X.max() <= 255 and (np.round(X) == X).all()
     return X.astype(np.uint8) if small else X

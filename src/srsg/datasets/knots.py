@@ -11,7 +11,7 @@ from srsg.types import FloatArray, RandomState
 
 SHIFT = np.array([-4.0, 0.0, 0.0])
 """Moves the second knot, turned about the first axis, so that it is linked with the first once
-and as far from it as can be: 0.73, against 1.21 between strands of one knot."""
+and as far from it as possible: 0.73, against 1.21 between strands of one knot."""
 
 
 def make_trefoil_knots(

@@ -16,7 +16,7 @@ def lifted(
 
 
 def shares(n_samples: int, n_parts: int) -> list[int]:
-    """How many samples each part gets: as even as can be, the first ones one more."""
+    """How many samples each part gets: equal shares, and the first parts one more if need be."""
     return [len(part) for part in np.array_split(np.arange(n_samples), n_parts)]
 
 

@@ -117,7 +117,7 @@ def _read(path: Path, entry: Entry | None) -> Dataset:
 
 
 def _classes_in_names(table: Table, entry: Entry | None) -> IntArray | None:
-    """The classes of images that are not in sub-folders, if their names tell."""
+    """The classes of images that are not in sub-folders, if their names give them."""
     if entry is None or not isinstance(entry.home, Archive):
         return None
     found = [re.fullmatch(entry.home.class_in_name, str(row)) for row in table.row_ids]

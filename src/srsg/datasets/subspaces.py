@@ -47,7 +47,7 @@ def make_union_of_subspaces(
     Returns
     -------
     X : ndarray of shape (n_samples + outliers, n_features)
-        The points of one subspace after those of the other; the outliers come last.
+        The points, subspace by subspace; the outliers come last.
     y : ndarray of shape (n_samples + outliers,)
         The subspace of each point from 0, or -1.
 

@@ -36,8 +36,8 @@ class Checkpoint:
     """Keeps nothing; the base of the one that does."""
 
     n_loaded = 0
-    """How many results were read. Results that were not computed in this process have been
-    compared with their checksums, but with the points only by whoever made them."""
+    """How many results were read. They have been compared with their checksums, but nothing has
+    been computed anew: a caller that does not trust the folder can certify them."""
 
     def save(self, name: str, arrays: Arrays) -> None:
         """Keep some arrays under a name."""

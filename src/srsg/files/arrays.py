@@ -14,7 +14,7 @@ from srsg.files.errors import FileError, parsing
 from srsg.files.labels import LABEL_NAMES
 
 MAPPED_FROM = 64 * 2**20
-"""Files of so many bytes are mapped instead of read: their points are looked at block by block."""
+"""Files of this many bytes or more are memory-mapped instead of read, and used block by block."""
 
 POINT_NAMES = ("x", "fea", "feature", "features", "data", "points")
 SHAPE_NAMES = ("shape", "image_shape")
@@ -53,7 +53,7 @@ def load_arrays(path: Path) -> dict[str, NDArray]:
 
 
 def _check_start(path: Path, starts: tuple[bytes, ...], kind: str) -> None:
-    # NumPy takes any file that starts otherwise for a pickle, and its message speaks of that.
+    # NumPy takes any file with another start for a pickle, and its message would be about pickles.
     with path.open("rb") as file:
         if not file.read(8).startswith(starts):
             raise FileError(f"{path}: cannot be read as {kind}: it does not start like one.")
@@ -75,7 +75,7 @@ def _unpickling_nothing(path: Path) -> Iterator[None]:
 def choose_arrays(
     path: Path, arrays: Mapping[str, NDArray], request: Request, *, samples_last: bool = False
 ) -> Contents:
-    """Points, labels and the shape of images among arrays, by their usual names."""
+    """Find points, labels and the shape of images among arrays by their usual names."""
     labels = _named(path, arrays, request.labels) or _usual(arrays, LABEL_NAMES)
     shape = _usual(arrays, SHAPE_NAMES)
     points = _named(path, arrays, request.variable) or _usual(arrays, POINT_NAMES)

@@ -58,20 +58,22 @@ def checked_labels(
 
 
 def _finite_rows(X: NDArray[np.floating], block: int = 1024) -> NDArray[np.bool_]:
-    """Which rows are finite; in blocks, for X may be larger than memory."""
+    """Which rows are finite; block by block, since X may be larger than memory."""
     parts = [np.isfinite(X[start : start + block]).all(axis=1) for start in range(0, len(X), block)]
     return np.concatenate(parts)
 
 
 def _one_each(name: str, labels: NDArray) -> NDArray:
-    """Labels in one dimension; MATLAB's are a row or a column."""
+    """Labels in one dimension; MATLAB stores them as a matrix of one row or one column."""
     if labels.size != max(labels.shape, default=0):
-        raise FileError(f"{name}: labels must be one a row, not of shape {labels.shape}.")
+        raise FileError(
+            f"{name}: there must be one label per row, not labels of shape {labels.shape}."
+        )
     return labels.ravel()
 
 
 def _samples_first(name: str, found: Contents, labels: NDArray | None) -> tuple[NDArray, list[str]]:
-    """The values with a sample a row, turned if only that fits the labels."""
+    """The values with one sample per row, transposed if only that fits the labels."""
     values = found.values
     if not 2 <= values.ndim <= 4:
         raise FileError(

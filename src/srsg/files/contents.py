@@ -13,7 +13,7 @@ from srsg.types import IntArray
 
 @dataclass(frozen=True)
 class Request:
-    """The part of the user's wishes that depends on the kind of file."""
+    """What the user asks of the reader of one kind of file."""
 
     labels: str | None = None
     columns: Sequence[str] | None = None
@@ -53,13 +53,13 @@ class Table:
     y : ndarray of shape (n_samples,) or None
         Labels. Integers are kept; anything else becomes its place in ``class_names``.
     class_names : tuple of str or None
-        The labels of the file where they are no integers.
+        The labels of the file if they are not integers.
     feature_names : tuple of str or None
         Names of the columns of X.
     image_shape : tuple of int or None
         ``X[i].reshape(image_shape)`` is a picture.
     notes : tuple of str
-        What was set aside, turned, resized or dropped: a line each.
+        What was set aside, transposed, resized or dropped: one line each.
     n_dropped : int
         Rows with missing values that were dropped.
     """

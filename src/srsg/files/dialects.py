@@ -1,4 +1,4 @@
-"""How a text file writes its table: told from the first two lines."""
+"""How a text file writes its table: found out from the first two lines."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from srsg.files.labels import is_number
 
 @dataclass(frozen=True)
 class Dialect:
-    """What separates fields, the decimal point, and which lines and ends of lines are no data."""
+    """The separator, the decimal point, whether there is a header, and whether lines end with one
+    more separator."""
 
     sep: str
     decimal: str
@@ -41,7 +42,8 @@ def dialect_of(text: str, sep: str | None = None) -> Dialect:
         sep=sep,
         decimal="," if commas else ".",
         has_header=header,
-        # One more field than names is a row's name, unless it is an empty last one.
+        # If rows have one field more than there are names, it is the name of the row, unless it
+        # is the last one and empty.
         ends_with_sep=header and len(second) == len(top) + 1 and second[-1] == "",
     )
 
@@ -53,9 +55,9 @@ def _separator(line: str) -> str:
 
 
 def _is_header(first: list[str], second: list[str]) -> bool:
-    """Whether a line has names: words only, or one above a number.
+    """Whether a line has names: it has words only, or a word above a number.
 
-    Numbers are data, except 0, 1, 2, ..., which is what pandas calls nameless columns.
+    A line of numbers is data, except 0, 1, 2, ...: pandas writes that if columns have no names.
     """
     names = first[1:] if first[:1] == [""] else first
     if len(names) > 1 and names == [str(place) for place in range(len(names))]:

@@ -56,7 +56,7 @@ def one_line(error: BaseException) -> str:
 
 
 def check_file(path: Path) -> None:
-    """Refuse what is missing, empty or may not be read."""
+    """Refuse a file that is missing, empty or may not be read."""
     with explained(f"{path}: cannot be read"):
         try:
             with path.open("rb") as file:

@@ -70,7 +70,7 @@ def _read_bytes(name: str, data: bytes, sep: str | None, request: Request) -> Co
             low_memory=False,
             **_exactly(pandas),
         )
-    if frame.isna().to_numpy().any():  # pandas fills up lines that are too short
+    if frame.isna().to_numpy().any():  # pandas fills lines that are too short with gaps
         _check_lengths(name, text, dialect.sep)
     if request.features is not None and dialect.has_header == all_numbers(request.features):
         request = replace(request, features=None)  # one of the two has no names: by order
@@ -111,7 +111,7 @@ def _check_width(name: str, text: str) -> None:
 
 
 def _check_lengths(name: str, text: str, sep: str) -> None:
-    """Name the first line of data that is shorter or longer than most."""
+    """Raise an error that names the first line that is shorter or longer than most."""
     reader = csv.reader(io.StringIO(text), delimiter=sep)
     rows = [(reader.line_num, len(row)) for row in reader if row][1:]  # the first may be names
     lengths = Counter(length for _, length in rows)

@@ -19,11 +19,11 @@ IMAGE_ENDINGS = (
     *(".pgm", ".ppm", ".pnm", ".tif", ".tiff"),
 )
 MOST_VALUES = 2**29
-"""More of them, 4 GB, are refused: images of this size are meant to be made smaller first."""
+"""More values than this, 4 GB, are refused: such images should be made smaller first."""
 
 
 def read_images(folder: Path, request: Request) -> Contents:
-    """Images in the order of their paths; the first sub-folder on the way is the class."""
+    """Images in the order of their paths; the first sub-folder of a path is the class."""
     paths = image_paths(folder)
     if not paths:
         raise FileError(f"{folder}: has no images ({' '.join(IMAGE_ENDINGS)}).")
@@ -34,7 +34,7 @@ def read_images(folder: Path, request: Request) -> Contents:
     shape = (height, width, 3) if color else (height, width)
     if len(paths) * math.prod(shape) > MOST_VALUES:
         raise FileError(
-            f"{folder}: {len(paths)} images of {height} x {width} are too much for the memory; "
+            f"{folder}: {len(paths)} images of {height} x {width} do not fit into memory; "
             "make them smaller with image_size=(32, 32), for instance."
         )
     values = np.empty((len(paths), *shape))
@@ -76,7 +76,7 @@ def read_image(path: Any, size: tuple[int, int], *, color: bool) -> NDArray:
     operations = needed("PIL.ImageOps", "Images", "pillow")
     with parsing(str(getattr(path, "name", path)), "an image"), image_module.open(path) as image:
         upright = operations.exif_transpose(image)
-        # Sixteen bits a pixel are kept as floats; turned to "L" they would be cut off at 255.
+        # Pixels of 16 bits are kept as floats; the mode "L" would cut them off at 255.
         deep = image.mode.startswith(("I", "F"))
         picture = upright.convert("RGB" if color else "F" if deep else "L")
         if picture.size != size[::-1]:

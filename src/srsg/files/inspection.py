@@ -11,7 +11,7 @@ from srsg.files import Table
 from srsg.points import name_rows
 
 UNEQUAL = 10.0
-"""Features whose spreads differ by more than this factor do not count alike."""
+"""If the spreads of features differ by more than this factor, the widest outweigh the others."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Fact:
     advice : str
         What to do; empty if all is well.
     prevents : bool
-        Whether nothing can be clustered before that is done.
+        Whether the table cannot be clustered before that is done.
     """
 
     about: str
@@ -70,12 +70,12 @@ def _rows(table: Table) -> Fact:
 
 def _columns(table: Table) -> Fact:
     X, n_columns = table.X, table.X.shape[1]
-    whole = (np.round(X) == X).all(axis=0)
+    integers = (np.round(X) == X).all(axis=0)
     binary = ((X == 0) | (X == 1)).all(axis=0)
     kinds = {
         "binary": int(binary.sum()),
-        "whole numbers": int((whole & ~binary).sum()),
-        "real numbers": int((~whole).sum()),
+        "whole numbers": int((integers & ~binary).sum()),
+        "real numbers": int((~integers).sum()),
     }
     text = ", ".join(f"{count} {kind}" for kind, count in kinds.items() if count)
     image = f"; images of {' x '.join(map(str, table.image_shape))}" if table.image_shape else ""
@@ -141,7 +141,9 @@ def _scales(table: Table) -> Fact:
     if table.image_shape or spread[most] <= UNEQUAL * spread[least]:
         return Fact("scales", found)
     name = _names(table, np.array([most]))
-    return Fact("scales", found, f"column {name} outweighs others: standardise, or mean it so")
+    return Fact(
+        "scales", found, f"column {name} outweighs others: standardise the columns if it should not"
+    )
 
 
 def _names(table: Table, columns: NDArray[np.intp]) -> str:

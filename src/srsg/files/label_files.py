@@ -16,9 +16,9 @@ LABEL_ENDINGS = (".csv", ".tsv", ".txt", ".npy", ".npz")
 
 
 def read_labels(path: Path, counts: tuple[int, ...]) -> NDArray:
-    """A label a row; a header is recognised by the number of points.
+    """One label per row; a header is recognised by the number of points.
 
-    That is the first of ``counts``, or another one if points are in columns.
+    That number is the first of ``counts``, or another one if points are in columns.
     """
     check_file(path)
     ending = path.suffix.lower()
@@ -61,7 +61,7 @@ def _read_rows(path: Path) -> list[list[str]]:
 
 
 def _has_header(lines: list[str], counts: tuple[int, ...]) -> bool:
-    """Whether the first line is one too many, and no number among numbers."""
+    """Whether there is one line too many, and the first is not a number among numbers."""
     for count in counts:
         if len(lines) in (count, count + 1):
             return len(lines) == count + 1 and not all(map(is_number, lines))

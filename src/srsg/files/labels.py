@@ -1,4 +1,4 @@
-"""Labels: what they are called, and labels as integers."""
+"""Labels: the usual names of their columns, and labels as integers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def is_number(text: str) -> bool:
 
 
 def missing_labels(labels: NDArray) -> NDArray[np.bool_]:
-    """Which labels are none: NaN, None or empty text."""
+    """Which labels are missing: NaN, None or empty text."""
     if labels.dtype.kind == "f":
         return ~np.isfinite(labels)
     if labels.dtype.kind in "OUST":
@@ -32,9 +32,9 @@ def missing_labels(labels: NDArray) -> NDArray[np.bool_]:
 
 
 def encode_labels(labels: NDArray) -> tuple[IntArray, tuple[str, ...] | None]:
-    """Integers as they are; anything else as places in its sorted names.
+    """Labels as integers: integers stay, other labels become positions among the sorted names.
 
-    Names are sorted as people do: s2 before s10.
+    Names are sorted as people sort them: s2 before s10.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Points from MATLAB's files and from HDF5, which MATLAB's are since version 7.3."""
+"""Points from MATLAB files and from HDF5, the format of MATLAB files since version 7.3."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def read_mat(path: Path, request: Request) -> Contents:
 
 
 def _plain(value: Any) -> NDArray:
-    """Sparse matrices filled up; cells of text as text."""
+    """Sparse matrices as dense ones, and cells of text as text."""
     if sparse.issparse(value):
         return value.toarray()
     if value.dtype == object and all(isinstance(cell, np.ndarray) for cell in value.flat):
@@ -44,7 +44,7 @@ def _plain(value: Any) -> NDArray:
 
 
 def read_hdf5(path: Path, request: Request) -> Contents:
-    """Arrays of an HDF5 file, in any of its groups; MATLAB's are turned back."""
+    """Arrays of an HDF5 file, in any of its groups; those of MATLAB are transposed back."""
     h5py = needed("h5py", "HDF5 files and MATLAB's since version 7.3")
     arrays: dict[str, NDArray] = {}
     matlab = False
@@ -79,7 +79,7 @@ def _sparse(group: Any) -> NDArray:
 
 
 def _dataset(h5py: Any, dataset: Any) -> NDArray | None:
-    """Numbers and text; references and records are not for us."""
+    """The numbers or text of a data set; None for references and records."""
     if h5py.check_string_dtype(dataset.dtype):
         return np.atleast_1d(dataset.asstr()[()]).astype(str)
     return dataset[()] if dataset.dtype.kind in "biuf" and dataset.ndim else None

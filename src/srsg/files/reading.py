@@ -53,14 +53,14 @@ def read_points(
         ones and identifiers are set aside: columns called ``id`` or ``index`` whose values
         differ, and a first column that counts the rows.
 
-        *Arrays* have a point a row. Of several arrays, ``X``, ``fea``, ``features`` or ``data``
-        are points and ``y``, ``gnd``, ``label`` or ``labels`` labels; points are turned if only
-        their columns are as many as the labels. Stacks of images become rows.
+        *Arrays* have one row per point. Of several arrays, ``X``, ``fea``, ``features`` or ``data``
+        are points and ``y``, ``gnd``, ``label`` or ``labels`` labels; points are transposed if
+        only their columns are as many as the labels. Stacks of images become rows.
 
         *Folders* have the images of a class in a sub-folder, or no classes. Images of different
-        sizes are resized to the commonest; any in colour make all of them so.
+        sizes are resized to the most common size; if one is in colour, all are read in colour.
     labels : str or path, optional
-        The column or array of labels, or a file with a label a row
+        The column or array of labels, or a file with one label per row
         (``.csv .tsv .txt .npy .npz``).
     drop_missing : bool
         Drop rows with missing or infinite values instead of refusing them.

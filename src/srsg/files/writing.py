@@ -28,7 +28,7 @@ def write_labels(
     row_ids: ArrayLike | None = None,
     columns: Mapping[str, ArrayLike] | None = None,
 ) -> None:
-    """Write a label a row, next to the row's identifier and further columns.
+    """Write one label per row, next to the row's identifier and further columns.
 
     Parameters
     ----------
@@ -60,8 +60,8 @@ def write_labels(
         _write_rows(sys.stdout, table, ",")
         return
     write = _writer(path, _LABEL_WRITERS)
-    with atomic_write(path) as whole:
-        write(whole, table)
+    with atomic_write(path) as temporary:
+        write(temporary, table)
 
 
 def write_graph(
@@ -72,8 +72,8 @@ def write_graph(
     Parameters
     ----------
     path : path
-        Ends in ``.npz`` (for ``scipy.sparse.load_npz``), ``.graphml``, or ``.csv`` (a line an
-        edge: source, target, weight). The last two have each edge of a symmetric graph once.
+        Ends in ``.npz`` (for ``scipy.sparse.load_npz``), ``.graphml``, or ``.csv`` (one line
+        per edge: source, target, weight). The last two have each edge of a symmetric graph once.
     graph : sparse array or ndarray of shape (n, n)
         ``affinity_matrix_`` of an estimator.
     labels : array-like of shape (n,), optional
@@ -105,8 +105,8 @@ def write_graph(
     if names is not None and names.shape != (matrix.shape[0],):
         raise ValueError(f"labels of shape {names.shape} do not fit {matrix.shape[0]} nodes.")
     write = _writer(path, _GRAPH_WRITERS)
-    with atomic_write(path) as whole:
-        write(whole, matrix, names)
+    with atomic_write(path) as temporary:
+        write(temporary, matrix, names)
 
 
 def _columns(

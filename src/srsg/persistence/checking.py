@@ -17,7 +17,7 @@ from srsg.estimators.base import GraphClusterer
 from srsg.estimators.coded import CodeClusterer, check_neighbor_count
 
 WHERE_IT_RUNS = ("engine", "checkpoint", "memory", "n_jobs", "max_memory", "block_size", "verbose")
-"""Parameters that say where and how a model runs, not what it is: the choice of who loads it."""
+"""Parameters that say where and how a model runs. The person who loads a file chooses them."""
 
 PLAIN = (bool, int, float, str, type(None), list, tuple, np.random.RandomState)
 UNIT_NORM = 1e-3

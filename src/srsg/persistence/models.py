@@ -60,7 +60,7 @@ def save_model(model: GraphClusterer, path: str | os.PathLike[str]) -> None:
     model : estimator of this package
         Fitted or not.
     path : str or path
-        Where to; a file that is there is replaced.
+        The file to write; an existing one is replaced.
 
     Raises
     ------

@@ -14,7 +14,7 @@ _connections: dict[str, Any] = {}
 
 
 def client_of(choice: Any) -> Any:
-    """The client that ``engine=`` asks for: itself, the present one, or one of an address."""
+    """The client that ``engine=`` asks for: a client itself, the current one, or one by address."""
     distributed = needed_dask()
     if choice == "dask":
         try:
