@@ -12,7 +12,6 @@ that none can be missed.
 
 from __future__ import annotations
 
-import warnings
 from functools import partial
 from math import acosh, ceil
 from typing import TypeAlias
@@ -22,7 +21,8 @@ from scipy import linalg, sparse
 from scipy.sparse.linalg import LinearOperator
 from sklearn.exceptions import ConvergenceWarning
 
-from srsg.engines import ThreadEngine
+from srsg.engines import ThreadEngine, serial_linear_algebra
+from srsg.engines.warnings import warn_user
 from srsg.graph.normalization import unsigned_indices
 from srsg.kernels.chebyshev import chebyshev
 from srsg.types import FloatArray, Graph, IntArray
@@ -89,17 +89,17 @@ def leading_eigenpairs(
     array([1.])
     """
     size = matrix.shape[0]
-    if size <= DENSE_BELOW or 3 * count > size:
-        return _leading_dense(matrix, count)
-    values, vectors, error = _leading_filtered(matrix, count, ThreadEngine(n_jobs))
-    if error > TOLERANCE:
-        if size <= DENSE_IF_CROWDED:
+    with serial_linear_algebra():
+        if size <= DENSE_BELOW or 3 * count > size:
             return _leading_dense(matrix, count)
-        warnings.warn(
+        values, vectors, error = _leading_filtered(matrix, count, ThreadEngine(n_jobs))
+        if error > TOLERANCE and size <= DENSE_IF_CROWDED:
+            return _leading_dense(matrix, count)
+    if error > TOLERANCE:
+        warn_user(
             f"The {count} leading eigenvectors of the graph did not converge: residual "
             f"{error:.1e}, wanted {TOLERANCE:.0e}.",
             ConvergenceWarning,
-            stacklevel=2,
         )
     return values, vectors
 
@@ -135,7 +135,7 @@ def _leading_filtered(
     basis = _orthonormal(_filtered(matrix, start, FIRST_DEGREE, 0.0, engine))
     inner = basis.T @ (matrix @ basis)
     least = -1.0
-    for step in range(MOST_ROUNDS):
+    for _ in range(MOST_ROUNDS):
         values, vectors = _ritz_pairs(basis, inner, width)
         residuals = np.linalg.norm(matrix @ vectors - vectors * values, axis=0)[:count]
         unfinished = np.flatnonzero(residuals > TOLERANCE)
@@ -146,12 +146,8 @@ def _leading_filtered(
         # Ritz values bound the eigenvalues from below, so none that is wanted lies in the
         # interval from -1 to the last. A bit less keeps copies of the last one above it.
         least = max(least, float(values[-1] - 0.1 * (1 - values[-1])), -0.9)
-        if step >= 2:  # before, the vectors at the end are too poor to be of use
-            chosen = vectors[:, unfinished]
-        else:
-            chosen = vectors
         degree = _degree(least, FILTERED_TOP)
-        new = _orthonormal(_filtered(matrix, chosen, degree, least, engine), basis)
+        new = _orthonormal(_filtered(matrix, vectors[:, unfinished], degree, least, engine), basis)
         image = matrix @ new
         mixed = basis.T @ image
         inner = np.block([[inner, mixed], [mixed.T, new.T @ image]])
