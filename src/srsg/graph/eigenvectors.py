@@ -51,8 +51,8 @@ hardly matters: fewer rounds of a higher degree."""
 LARGEST_BASIS = 3
 """Vectors kept before a restart, in multiples of the block."""
 
-CHUNK = 16
-"""Vectors that a thread filters at once."""
+MOST_AT_ONCE = 32
+"""Vectors that a thread filters at once: more would not fit into its cache."""
 
 
 def leading_eigenpairs(
@@ -164,11 +164,14 @@ def _ritz_pairs(basis: FloatArray, inner: FloatArray, count: int) -> Pairs:
 
 def _orthonormal(new: FloatArray, basis: FloatArray | None = None) -> FloatArray:
     """The new vectors made orthonormal, and orthogonal to the basis."""
-    for _ in range(2):  # once is not enough where little is left of a vector
-        if basis is not None:
-            new = new - basis @ (basis.T @ new)
-        new = linalg.qr(new, mode="economic", check_finite=False)[0]
-    return new
+    if basis is None:
+        return linalg.qr(new, mode="economic", check_finite=False)[0]
+    new = _orthonormal(new - basis @ (basis.T @ new))
+    # Where little was left of a vector, its rounding errors count: once more. What is nearly
+    # orthonormal by now takes no more than a Cholesky factor.
+    new = new - basis @ (basis.T @ new)
+    factor = linalg.cholesky(new.T @ new)
+    return linalg.solve_triangular(factor, new.T, trans="T").T
 
 
 def _degree(least: float, top: float) -> int:
@@ -192,38 +195,38 @@ def _filtered(
 ) -> FloatArray:
     """The vectors times the polynomial that presses the eigenvalues below ``least`` into
     [-1, 1]."""
-    center, half_width = _interval(least)
     if not sparse.issparse(matrix):
-        return _chebyshev(matrix, vectors, degree, center, half_width)
+        return _chebyshev(matrix, vectors, degree, _interval(least))
     graph = (*unsigned_indices(matrix), matrix.data)
-    chunks = [
-        np.ascontiguousarray(vectors[:, first : first + CHUNK])
-        for first in range(0, vectors.shape[1], CHUNK)
-    ]
-    task = partial(_filter_chunk, degree=degree, center=center, half_width=half_width)
-    return np.hstack(engine.map(task, graph, chunks, label="filter"))
+    # What becomes of a vector does not depend on those beside it, so every thread may get a share.
+    share = min(MOST_AT_ONCE, -(-vectors.shape[1] // engine.n_workers))
+    parts = [vectors[:, first : first + share] for first in range(0, vectors.shape[1], share)]
+    task = partial(_filter_part, degree=degree, interval=_interval(least))
+    return np.hstack(engine.map(task, (matrix, graph), parts, label="filter"))
 
 
-def _filter_chunk(
-    graph: tuple[IntArray, IntArray, FloatArray],
-    chunk: FloatArray,
+def _filter_part(
+    data: tuple[sparse.csr_array, tuple[IntArray, IntArray, FloatArray]],
+    vectors: FloatArray,
     degree: int,
-    center: float,
-    half_width: float,
+    interval: tuple[float, float],
 ) -> FloatArray:
-    return chebyshev(*graph, chunk, degree, center, half_width)
+    matrix, graph = data
+    current = _chebyshev(matrix, vectors, 1, interval)
+    return chebyshev(*graph, np.array(vectors, order="C"), current, degree - 1, *interval)
 
 
 def _chebyshev(
-    matrix: FloatArray | LinearOperator,
+    matrix: Graph | LinearOperator,
     vectors: FloatArray,
     degree: int,
-    center: float,
-    half_width: float,
+    interval: tuple[float, float],
 ) -> FloatArray:
-    """What the kernel of the same name does, for a matrix that is not sparse."""
+    """``T_degree((matrix - center) / half_width) vectors``; at most 1 on the interval, and growing
+    fast beyond it."""
+    center, half_width = interval
     before, current = vectors, (matrix @ vectors - center * vectors) / half_width
     for _ in range(1, degree):
         following = 2 * (matrix @ current - center * current) / half_width - before
         before, current = current, following
-    return current
+    return np.ascontiguousarray(current)
