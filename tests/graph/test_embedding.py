@@ -5,10 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import linalg, sparse
-from scipy.sparse.linalg import ArpackNoConvergence
+from scipy.sparse.linalg import aslinearoperator
+from sklearn.exceptions import ConvergenceWarning
 
 from srsg import cluster_graph
+from srsg.engines import ThreadEngine
+from srsg.graph.eigenvectors import TOLERANCE, _leading_filtered, leading_eigenpairs
 from srsg.graph.embedding import spectral_embedding
+from srsg.graph.normalization import normalized
 from srsg.metrics import clustering_accuracy
 
 
@@ -74,15 +78,84 @@ def test_repeated_eigenvalues_within_a_component_are_all_found():
     np.testing.assert_allclose(embedding.eigenvalues, expected, atol=1e-8)
 
 
+def normalized_dense(graph):
+    degree = graph.sum(axis=1)
+    return graph.toarray() / np.sqrt(np.outer(degree, degree))
+
+
+@pytest.mark.parametrize("n_copies", [10, 38, 68])
+def test_all_copies_of_an_eigenvalue_are_found(n_copies):
+    """As one matrix, without a look at its components: each eigenvalue has as many copies."""
+    block = random_block(np.random.default_rng(0), max(25, 1000 // n_copies))
+    own = linalg.eigvalsh(normalized_dense(block))[::-1]
+    matrix = normalized(sparse.csr_array(sparse.block_diag([block] * n_copies)))
+    values, vectors = leading_eigenpairs(matrix, n_copies + 3)
+    np.testing.assert_allclose(values[:n_copies], 1, atol=1e-12)
+    np.testing.assert_allclose(values[n_copies:], own[1], atol=1e-12)
+    np.testing.assert_allclose(vectors.T @ vectors, np.eye(n_copies + 3), atol=1e-10)
+    assert abs(matrix @ vectors - vectors * values).max() <= TOLERANCE
+
+
+@pytest.mark.parametrize("n_dimensions", [10, 38, 68])
+def test_three_alike_components(n_dimensions):
+    block = random_block(np.random.default_rng(0), 700)
+    own = linalg.eigvalsh(normalized_dense(block))[::-1]
+    embedding = spectral_embedding(sparse.csr_array(sparse.block_diag([block] * 3)), n_dimensions)
+    expected = np.repeat(own, 3)[:n_dimensions]
+    np.testing.assert_allclose(embedding.eigenvalues, expected, atol=1e-10)
+    assert (embedding.eigenvalues[:3] == 1).all()
+
+
+@pytest.mark.parametrize("n_dimensions", [5, 12, 40])
+def test_copies_that_go_on_after_the_last_that_is_wanted(n_dimensions):
+    """The filter must not end its interval on the eigenvalue that is wanted."""
+    block = random_block(np.random.default_rng(0), 15)
+    matrix = normalized(sparse.csr_array(sparse.block_diag([block] * 60)))
+    values, _, error = _leading_filtered(matrix, n_dimensions, ThreadEngine(1))
+    np.testing.assert_allclose(values, 1, atol=1e-12)
+    assert error <= TOLERANCE
+
+
+def test_a_long_ring():
+    """Eigenvalues 1e-5 apart and less, in pairs."""
+    size = 3000
+    ring = sparse.csr_array(
+        (np.ones(2 * size), (np.tile(np.arange(size), 2), np.r_[1:size, 0, size - 1, : size - 1]))
+    )
+    values, _, error = _leading_filtered(normalized(ring), 9, ThreadEngine(1))
+    turns = 2 * np.pi * np.repeat(np.arange(5), 2)[1:] / size
+    np.testing.assert_allclose(values, np.cos(turns), atol=1e-12)
+    assert error <= TOLERANCE
+
+
+@pytest.mark.parametrize("kind", ["dense", "operator"])
+def test_matrices_that_are_not_sparse(kind):
+    matrix = normalized(sparse.csr_array(random_block(np.random.default_rng(0), 900)))
+    other = matrix.toarray() if kind == "dense" else aslinearoperator(matrix)
+    expected = linalg.eigvalsh(matrix.toarray())[::-1][:6]
+    np.testing.assert_allclose(leading_eigenpairs(other, 6)[0], expected, atol=1e-12)
+
+
+def test_eigenvectors_are_the_same_on_any_number_of_threads():
+    matrix = normalized(sparse.csr_array(random_block(np.random.default_rng(0), 900)))
+    one, three = (leading_eigenpairs(matrix, 20, n_jobs=n_jobs) for n_jobs in (1, 3))
+    np.testing.assert_array_equal(one[0], three[0])
+    np.testing.assert_array_equal(one[1], three[1])
+
+
 def test_crowded_eigenvalues_are_left_to_lapack(monkeypatch):
-    graph = sparse.csr_array(random_block(np.random.default_rng(0), 500))
+    graph = sparse.csr_array(random_block(np.random.default_rng(0), 700))
     expected = spectral_embedding(graph, 4).eigenvalues
-
-    def fail(*_):
-        raise ArpackNoConvergence("No convergence", np.empty(0), np.empty((500, 0)))
-
-    monkeypatch.setattr("srsg.graph.eigenvectors._leading_filtered", fail)
+    monkeypatch.setattr("srsg.graph.eigenvectors.MOST_ROUNDS", 1)
     np.testing.assert_allclose(spectral_embedding(graph, 4).eigenvalues, expected, atol=1e-9)
+
+
+def test_what_did_not_converge_is_said(monkeypatch):
+    graph = sparse.csr_array(random_block(np.random.default_rng(0), 700))
+    monkeypatch.setattr("srsg.graph.eigenvectors.MOST_ROUNDS", 1)
+    monkeypatch.setattr("srsg.graph.eigenvectors.DENSE_IF_CROWDED", 0)
+    with pytest.warns(ConvergenceWarning, match="4 leading eigenvectors .* residual"):
+        spectral_embedding(graph, 4)
 
 
 def test_rows_have_unit_length():

@@ -218,7 +218,9 @@ class GraphClusterer(NewPointsMixin, CallbackMixin, ClusterMixin, BaseEstimator,
             check_cluster_count(count, self.affinity_matrix_.shape[0])
         graph, neighbors = self._spectral_graph(ThreadEngine(self.n_jobs))
         bridge = auto_bridge(graph, min(counts)) if self.bridge == "auto" else self.bridge
-        vectors = embedded_graph(graph, max(counts), neighbors, bridge, self._cut).vectors
+        vectors = embedded_graph(
+            graph, max(counts), neighbors, bridge, self._cut, self.n_jobs
+        ).vectors
         columns = [
             self._labels_of(unit_length_rows(vectors[:, :count]), count, random_state)
             for count in counts
@@ -244,7 +246,7 @@ class GraphClusterer(NewPointsMixin, CallbackMixin, ClusterMixin, BaseEstimator,
         bridge = self.bridge
         if bridge == "auto":  # as for the clusters, whose number decides
             bridge = auto_bridge(graph, self.n_clusters_)
-        return embedded_graph(graph, count, neighbors, bridge, self._cut).eigenvalues
+        return embedded_graph(graph, count, neighbors, bridge, self._cut, self.n_jobs).eigenvalues
 
     def _spectral_graph(self, engine: Engine) -> tuple[Graph, IntArray | None]:
         """The graph that is embedded, and the neighbours that bridge its components."""
@@ -268,6 +270,7 @@ class GraphClusterer(NewPointsMixin, CallbackMixin, ClusterMixin, BaseEstimator,
             assign_labels=self.assign_labels,
             n_init=self.n_init,
             random_state=random_state,
+            n_jobs=self.n_jobs,
         )
 
     def _clusters(
@@ -285,7 +288,7 @@ class GraphClusterer(NewPointsMixin, CallbackMixin, ClusterMixin, BaseEstimator,
     ) -> Clusters:
         count = None
         if n_clusters == "auto":
-            count = estimate_n_clusters(self._counted_graph(graph))
+            count = estimate_n_clusters(self._counted_graph(graph), n_jobs=self.n_jobs)
             n_clusters = count.n_clusters
         labels, embedding = cluster_graph(
             graph,
@@ -296,6 +299,7 @@ class GraphClusterer(NewPointsMixin, CallbackMixin, ClusterMixin, BaseEstimator,
             assign_labels=self.assign_labels,
             n_init=self.n_init,
             random_state=random_state,
+            n_jobs=self.n_jobs,
             return_embedding=True,
         )
         return Clusters(labels, embedding, n_clusters, count)

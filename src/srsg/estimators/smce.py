@@ -220,5 +220,7 @@ class SMCE(GraphClusterer):
         for label in np.unique(self.labels_):
             members = np.flatnonzero(self.labels_ == label)
             own_graph = self.affinity_matrix_[members][:, members]
-            coordinates[members] = diffusion_coordinates(own_graph, n_components)
+            coordinates[members] = diffusion_coordinates(
+                own_graph, n_components, n_jobs=self.n_jobs
+            )
         return coordinates

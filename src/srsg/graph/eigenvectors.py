@@ -1,53 +1,63 @@
 """The leading eigenvectors of a graph, where eigenvalues crowd at the top of the spectrum.
 
 Clusters that hardly touch have eigenvalues that hardly differ from 1, and so do parts of a
-cluster: Lanczos needs thousands of steps to tell them apart, and most of its time goes into
-keeping its basis orthogonal. A Chebyshev polynomial of the matrix spreads the eigenvalues at the
-top and presses all others together. Its products are cheap, and it needs few of them.
+cluster. Lanczos, one vector after the other, then needs thousands of steps, and can miss copies of
+a repeated eigenvalue without a word. Here a block of vectors, more than are wanted, is filtered
+by a Chebyshev polynomial of the matrix, which raises the eigenvalues at the top and presses all
+others together; the best combinations of what was filtered so far are filtered again
+(Zhou and Saad, A Chebyshev-Davidson algorithm for large symmetric eigenproblems, 2007).
+As many random vectors as eigenvectors are wanted have a part in every copy of an eigenvalue, so
+that none can be missed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from itertools import count as counted
-from math import acosh, ceil, inf, log
+from functools import partial
+from math import acosh, ceil
+from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg, sparse
-from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
+from scipy.sparse.linalg import LinearOperator
+from sklearn.exceptions import ConvergenceWarning
 
-from srsg.engines import Engine, ThreadEngine
+from srsg.engines import ThreadEngine, serial_linear_algebra
+from srsg.engines.warnings import warn_user
 from srsg.graph.normalization import unsigned_indices
 from srsg.kernels.chebyshev import chebyshev
-from srsg.types import FloatArray, Graph
+from srsg.types import FloatArray, Graph, IntArray
 
-DENSE_BELOW = 400
+Pairs: TypeAlias = tuple[FloatArray, FloatArray]
+
+DENSE_BELOW = 600
 """Matrices up to this size are left to LAPACK."""
 
 DENSE_IF_CROWDED = 5000
-"""So are those up to this size whose leading eigenvalues Lanczos cannot tell apart."""
+"""So are those up to this size on which the filter does not converge."""
 
-FILTERED_TOP = 5.0
-"""Where the filter maps the eigenvalue 1; all that is unwanted it maps below 1. More would take a
-higher degree for hardly fewer steps of Lanczos."""
+TOLERANCE = 1e-9
+"""Residual at which a vector counts as an eigenvector."""
 
-MOST_DEGREES = 100
+MOST_ROUNDS = 60
+"""Rounds of filtering. Most graphs need about ten."""
 
-SPACE_ERROR = 1e-9
-"""Residual at which filtered vectors count as eigenvectors."""
+FIRST_DEGREE, MOST_DEGREES = 10, 2000
+"""Degree of the first filter, when nothing is known of the spectrum, and of the others at most."""
 
-GUARDS = 5
-"""Vectors filtered beside those that are wanted: the gap that counts is the one behind them."""
+FILTERED_TOP = 1e3
+"""Where the filter maps the eigenvalue 1; all that is unwanted it maps below 1. From 30 to 1e5 it
+hardly matters: fewer rounds of a higher degree."""
 
-FIRST_DEGREE, DEGREES_LEFT = 20, 300
-"""Of the first rounds of filtering; and how many more are worth waiting for: Lanczos does the
-rest."""
+LARGEST_BASIS = 3
+"""Vectors kept before a restart, in multiples of the block."""
+
+MOST_AT_ONCE = 32
+"""Vectors that a thread filters at once: more would not fit into its cache."""
 
 
 def leading_eigenpairs(
-    matrix: Graph | LinearOperator, count: int, *, engine: Engine | None = None
-) -> tuple[FloatArray, FloatArray]:
+    matrix: Graph | LinearOperator, count: int, *, n_jobs: int | None = None
+) -> Pairs:
     """The largest eigenvalues of a symmetric matrix with eigenvalues from -1 to 1.
 
     Parameters
@@ -56,14 +66,20 @@ def leading_eigenpairs(
         The normalised affinity of a graph.
     count : int
         How many.
-    engine : Engine, optional
-        Where products run; threads on all cores by default.
+    n_jobs : int or None
+        Threads, as in joblib; None takes all cores. The result does not depend on it.
 
     Returns
     -------
     eigenvalues : ndarray of shape (count,)
         In decreasing order.
     eigenvectors : ndarray of shape (n, count)
+
+    Warns
+    -----
+    ConvergenceWarning
+        If a residual stays above 1e-9, with its size. Graphs up to 5000 vertices are then left to
+        LAPACK, which has no such trouble.
 
     Examples
     --------
@@ -73,16 +89,19 @@ def leading_eigenpairs(
     array([1.])
     """
     size = matrix.shape[0]
-    if size <= DENSE_BELOW or 3 * count > size:
-        return _leading_dense(matrix, count)
-    try:
-        if sparse.issparse(matrix):
-            return _leading_filtered(matrix, count, engine or ThreadEngine())
-        return _leading_plain(matrix, count)
-    except ArpackNoConvergence:
-        if size <= DENSE_IF_CROWDED:
+    with serial_linear_algebra():
+        if size <= DENSE_BELOW or 3 * count > size:
             return _leading_dense(matrix, count)
-        return _leading_plain(matrix, count, ncv=min(size - 1, 10 * count + 100), tol=1e-6)
+        values, vectors, error = _leading_filtered(matrix, count, ThreadEngine(n_jobs))
+        if error > TOLERANCE and size <= DENSE_IF_CROWDED:
+            return _leading_dense(matrix, count)
+    if error > TOLERANCE:
+        warn_user(
+            f"The {count} leading eigenvectors of the graph did not converge: residual "
+            f"{error:.1e}, wanted {TOLERANCE:.0e}.",
+            ConvergenceWarning,
+        )
+    return values, vectors
 
 
 def plus_low_rank(
@@ -97,36 +116,62 @@ def plus_low_rank(
     return LinearOperator(matrix.shape, matvec=multiply, matmat=multiply, dtype=np.float64)
 
 
-def _leading_dense(matrix: Graph | LinearOperator, count: int) -> tuple[FloatArray, FloatArray]:
+def _leading_dense(matrix: Graph | LinearOperator, count: int) -> Pairs:
     size = matrix.shape[0]
     dense = matrix @ np.eye(size)
     values, vectors = linalg.eigh(dense, subset_by_index=[size - count, size - 1])
     return values[::-1].copy(), vectors[:, ::-1]
 
 
-def _leading_plain(
-    matrix: Graph | LinearOperator, count: int, ncv: int | None = None, tol: float = 1e-10
-) -> tuple[FloatArray, FloatArray]:
-    return _in_order(*_lanczos(matrix, count, ncv, tol))
-
-
 def _leading_filtered(
-    matrix: sparse.csr_array, count: int, engine: Engine
-) -> tuple[FloatArray, FloatArray]:
-    values, vectors, error = _leading_space(matrix, count, engine)
-    if error <= SPACE_ERROR:
-        return values, vectors
-    # A subspace's Ritz values bound the eigenvalues from below, so none that is wanted lies in
-    # the interval from -1 to this, and the order of those above it is that of the polynomials.
-    least = max(float(values[-1]), 0.0)
-    filtered = LinearOperator(
-        matrix.shape,
-        matvec=_filter(matrix, _degree(least, FILTERED_TOP), least),
-        dtype=np.float64,
-    )
-    vectors = _lanczos(filtered, count)[1]
-    values = np.einsum("ij,ij->j", vectors, matrix @ vectors)
-    return _in_order(values, vectors)
+    matrix: Graph | LinearOperator, count: int, engine: ThreadEngine
+) -> tuple[FloatArray, FloatArray, float]:
+    """Leading eigenpairs by filtered subspaces, and the largest residual among them."""
+    size = matrix.shape[0]
+    # The filter cannot tell what lies just below its interval's end from what lies just above,
+    # so some vectors more than are wanted take the place at the end.
+    width = count + max(5, count // 5)
+    start = np.random.default_rng(0).standard_normal((size, width))
+    basis = _orthonormal(_filtered(matrix, start, FIRST_DEGREE, 0.0, engine))
+    inner = basis.T @ (matrix @ basis)
+    least = -1.0
+    for _ in range(MOST_ROUNDS):
+        values, vectors = _ritz_pairs(basis, inner, width)
+        residuals = np.linalg.norm(matrix @ vectors - vectors * values, axis=0)[:count]
+        unfinished = np.flatnonzero(residuals > TOLERANCE)
+        if not unfinished.size:
+            break
+        if basis.shape[1] + width > min(LARGEST_BASIS * width, size):
+            basis, inner = vectors, np.diag(values)
+        # Ritz values bound the eigenvalues from below, so none that is wanted lies in the
+        # interval from -1 to the last. A bit less keeps copies of the last one above it.
+        least = max(least, float(values[-1] - 0.1 * (1 - values[-1])), -0.9)
+        degree = _degree(least, FILTERED_TOP)
+        new = _orthonormal(_filtered(matrix, vectors[:, unfinished], degree, least, engine), basis)
+        image = matrix @ new
+        mixed = basis.T @ image
+        inner = np.block([[inner, mixed], [mixed.T, new.T @ image]])
+        basis = np.hstack([basis, new])
+    return values[:count].copy(), vectors[:, :count], float(residuals.max())
+
+
+def _ritz_pairs(basis: FloatArray, inner: FloatArray, count: int) -> Pairs:
+    """The best approximations to leading eigenpairs in the span of the basis."""
+    size = len(inner)
+    values, turn = linalg.eigh((inner + inner.T) / 2, subset_by_index=[size - count, size - 1])
+    return values[::-1], basis @ turn[:, ::-1]
+
+
+def _orthonormal(new: FloatArray, basis: FloatArray | None = None) -> FloatArray:
+    """The new vectors made orthonormal, and orthogonal to the basis."""
+    if basis is None:
+        return linalg.qr(new, mode="economic", check_finite=False)[0]
+    new = _orthonormal(new - basis @ (basis.T @ new))
+    # Where little was left of a vector, its rounding errors count: once more. What is nearly
+    # orthonormal by now takes no more than a Cholesky factor.
+    new = new - basis @ (basis.T @ new)
+    factor = linalg.cholesky(new.T @ new)
+    return linalg.solve_triangular(factor, new.T, trans="T").T
 
 
 def _degree(least: float, top: float) -> int:
@@ -141,81 +186,47 @@ def _interval(least: float) -> tuple[float, float]:
     return (least - 1) / 2, (least + 1) / 2
 
 
-def _filter(
-    matrix: sparse.csr_array, degree: int, least: float
-) -> Callable[[FloatArray], FloatArray]:
-    """The polynomial that presses the eigenvalues below ``least`` into [-1, 1]."""
-    center, half_width = _interval(least)
-    starts, columns = unsigned_indices(matrix)
-
-    def apply(x: FloatArray) -> FloatArray:
-        x = np.ascontiguousarray(x.ravel())
-        return chebyshev(starts, columns, matrix.data, x, degree, center, half_width)
-
-    return apply
-
-
-def _leading_space(
-    matrix: sparse.csr_array, count: int, engine: Engine
-) -> tuple[FloatArray, FloatArray, float]:
-    """Ritz values and vectors of a space that is rich in leading eigenvectors, and the largest
-    residual among them.
-
-    Random vectors are filtered, over and over. Where the clusters are clear, with eigenvalues
-    crowded at 1 and a gap below, this finds them all at once and Lanczos, one after the other,
-    hardly. It ends when it gets there, or is not going to in few rounds.
-    """
-    rng = np.random.default_rng(0)
-    size = matrix.shape[0]
-    basis = rng.standard_normal((size, min(count + GUARDS, size)))
-    least, degree, error = 0.0, FIRST_DEGREE, inf
-    for step in counted(1):
-        apply = _filter(matrix, degree, least)
-        columns = engine.quiet().map(_applied, apply, list(basis.T), label="filter")
-        basis = linalg.qr(np.column_stack(columns), mode="economic")[0]
-        image = matrix @ basis
-        values, turn = np.linalg.eigh(basis.T @ image)
-        values, turn = values[::-1], turn[:, ::-1]
-        basis, image = basis @ turn, image @ turn
-        residuals = image[:, :count] - basis[:, :count] * values[:count]
-        before, error = error, float(np.linalg.norm(residuals, axis=0).max())
-        if error <= SPACE_ERROR or (step >= 3 and not _worth_it(before, error, degree)):
-            break
-        least = max(least, float(values[-1]))
-        degree = FIRST_DEGREE if step < 3 else _degree(least, 100.0)
-    return values[:count].copy(), basis[:, :count], error
+def _filtered(
+    matrix: Graph | LinearOperator,
+    vectors: FloatArray,
+    degree: int,
+    least: float,
+    engine: ThreadEngine,
+) -> FloatArray:
+    """The vectors times the polynomial that presses the eigenvalues below ``least`` into
+    [-1, 1]."""
+    if not sparse.issparse(matrix):
+        return _chebyshev(matrix, vectors, degree, _interval(least))
+    graph = (*unsigned_indices(matrix), matrix.data)
+    # What becomes of a vector does not depend on those beside it, so every thread may get a share.
+    share = min(MOST_AT_ONCE, -(-vectors.shape[1] // engine.n_workers))
+    parts = [vectors[:, first : first + share] for first in range(0, vectors.shape[1], share)]
+    task = partial(_filter_part, degree=degree, interval=_interval(least))
+    return np.hstack(engine.map(task, (matrix, graph), parts, label="filter"))
 
 
-def _worth_it(before: float, error: float, degree: int) -> bool:
-    """Whether few more degrees will do, at the pace of the last."""
-    pace = log(before / error) / degree
-    return pace > 0 and log(error / SPACE_ERROR) / pace <= DEGREES_LEFT
+def _filter_part(
+    data: tuple[sparse.csr_array, tuple[IntArray, IntArray, FloatArray]],
+    vectors: FloatArray,
+    degree: int,
+    interval: tuple[float, float],
+) -> FloatArray:
+    matrix, graph = data
+    current = _chebyshev(matrix, vectors, 1, interval)
+    return chebyshev(*graph, np.array(vectors, order="C"), current, degree - 1, *interval)
 
 
-def _applied(apply: Callable[[FloatArray], FloatArray], column: FloatArray) -> FloatArray:
-    return apply(column)
-
-
-def _lanczos(
-    matrix: Graph | LinearOperator, count: int, ncv: int | None = None, tol: float = 1e-10
-) -> tuple[FloatArray, FloatArray]:
-    """The largest eigenvalues of a matrix that has none below -1, all copies of them."""
-    size = matrix.shape[0]
-    rng = np.random.default_rng(0)  # start vectors; the result does not depend on them
-    start = rng.standard_normal(size)
-    values, vectors = eigsh(matrix, count, which="LA", tol=tol, ncv=ncv, v0=start)
-    for _ in range(count):
-        # Lanczos can miss copies of a repeated eigenvalue. Send what was found to -1: nothing
-        # that remains may exceed the smallest of it.
-        rest = plus_low_rank(matrix, vectors, -1 - values)
-        most, vector = eigsh(rest, 1, which="LA", tol=1e-6, v0=rng.standard_normal(size))
-        smallest = np.argmin(values)
-        if most[0] <= values[smallest] + 1e-8:
-            break
-        values[smallest], vectors[:, smallest] = most[0], vector[:, 0]
-    return values, vectors
-
-
-def _in_order(values: FloatArray, vectors: NDArray) -> tuple[FloatArray, FloatArray]:
-    order = np.argsort(-values, kind="stable")
-    return values[order], vectors[:, order]
+def _chebyshev(
+    matrix: Graph | LinearOperator,
+    vectors: FloatArray,
+    degree: int,
+    interval: tuple[float, float],
+) -> FloatArray:
+    """``T_degree((matrix - center) / half_width) vectors``; at most 1 on the interval, and growing
+    fast beyond it."""
+    center, half_width = interval
+    before, current = vectors, (matrix @ vectors - center * vectors) / half_width
+    for _ in range(1, degree):
+        following = 2 * (matrix @ current - center * current) / half_width - before
+        before, current = current, following
+    return np.ascontiguousarray(current)

@@ -1,8 +1,8 @@
 """The spectral embedding of Ng, Jordan and Weiss, right on disconnected graphs too.
 
 The eigenvalue 1 of the normalised affinity has one eigenvector for every connected component.
-A Lanczos solver on the whole graph finds some of these and silently misses others, so each
-component is solved by itself, where the eigenvalue is simple.
+Each component is solved by itself, where the eigenvalue is simple: so the eigenvectors of clusters
+that do not touch are exact.
 """
 
 from __future__ import annotations
@@ -42,7 +42,9 @@ class Embedding:
     n_components: int
 
 
-def spectral_embedding(affinity: Graph, n_dimensions: int) -> Embedding:
+def spectral_embedding(
+    affinity: Graph, n_dimensions: int, *, n_jobs: int | None = None
+) -> Embedding:
     """Rows of the leading eigenvectors of ``D^-1/2 W D^-1/2``, scaled to unit length.
 
     With more components than dimensions the eigenvectors of the eigenvalue 1 would be an
@@ -56,6 +58,8 @@ def spectral_embedding(affinity: Graph, n_dimensions: int) -> Embedding:
         Symmetric, non-negative weights.
     n_dimensions : int
         Number of eigenvectors.
+    n_jobs : int or None
+        Threads, as in joblib; None takes all cores. The result does not depend on it.
 
     Returns
     -------
@@ -73,9 +77,11 @@ def spectral_embedding(affinity: Graph, n_dimensions: int) -> Embedding:
     """
     n_components, component = connected_components(affinity)
     if n_components > n_dimensions:
-        values, vectors = leading_eigenpairs(_uniformly_linked(affinity), n_dimensions)
+        values, vectors = leading_eigenpairs(
+            _uniformly_linked(affinity), n_dimensions, n_jobs=n_jobs
+        )
     else:
-        values, vectors = _by_component(affinity, component, n_dimensions)
+        values, vectors = _by_component(affinity, component, n_dimensions, n_jobs)
     return Embedding(unit_length_rows(vectors), values, n_components)
 
 
@@ -87,7 +93,9 @@ def connected_components(affinity: Graph) -> tuple[int, NDArray[np.int32]]:
     return int(n_components), component
 
 
-def diffusion_coordinates(affinity: sparse.csr_array, n_coordinates: int) -> FloatArray:
+def diffusion_coordinates(
+    affinity: sparse.csr_array, n_coordinates: int, *, n_jobs: int | None = None
+) -> FloatArray:
     """Eigenvectors of the random walk on a graph, without the first, which is constant.
 
     These are ``D^-1/2 v`` for the eigenvectors ``v`` of ``D^-1/2 W D^-1/2``, largest
@@ -101,6 +109,8 @@ def diffusion_coordinates(affinity: sparse.csr_array, n_coordinates: int) -> Flo
         Symmetric, non-negative weights.
     n_coordinates : int
         Coordinates a vertex.
+    n_jobs : int or None
+        Threads, as in joblib; None takes all cores. The result does not depend on it.
 
     Returns
     -------
@@ -126,7 +136,7 @@ def diffusion_coordinates(affinity: sparse.csr_array, n_coordinates: int) -> Flo
     else:
         walk = _uniformly_linked(affinity)
         degree = degree + _uniform_links(degree)
-    _, vectors = leading_eigenpairs(walk, min(n_coordinates + 1, n_vertices))
+    _, vectors = leading_eigenpairs(walk, min(n_coordinates + 1, n_vertices), n_jobs=n_jobs)
     coordinates = np.zeros((n_vertices, n_coordinates))
     if n_vertices > 1:  # a vertex by itself has no degree
         found = vectors[:, 1:] / np.sqrt(degree)[:, None]
@@ -135,11 +145,11 @@ def diffusion_coordinates(affinity: sparse.csr_array, n_coordinates: int) -> Flo
 
 
 def _by_component(
-    affinity: Graph, component: NDArray[np.int32], n_dimensions: int
+    affinity: Graph, component: NDArray[np.int32], n_dimensions: int, n_jobs: int | None
 ) -> tuple[FloatArray, FloatArray]:
     """Leading eigenpairs of a block-diagonal matrix, from those of its blocks."""
     if not component.any():
-        values, vectors = leading_eigenpairs(_normalized(affinity), n_dimensions)
+        values, vectors = leading_eigenpairs(_normalized(affinity), n_dimensions, n_jobs=n_jobs)
         values[0] = 1.0
         return values, vectors
     members = [np.flatnonzero(component == label) for label in range(component.max() + 1)]
@@ -148,7 +158,7 @@ def _by_component(
     pairs: list[tuple[float, FloatArray, NDArray[np.intp]]] = []
     for vertices in members:
         block = _normalized(affinity[vertices][:, vertices])
-        values, vectors = leading_eigenpairs(block, min(most, len(vertices)))
+        values, vectors = leading_eigenpairs(block, min(most, len(vertices)), n_jobs=n_jobs)
         values[0] = 1.0  # exact on a connected block, so no block's second comes before it
         pairs += zip(values, vectors.T, [vertices] * len(values), strict=True)
     pairs.sort(key=lambda pair: -pair[0])

@@ -7,13 +7,11 @@ from typing import Literal, overload
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.cluster import KMeans
 from sklearn.cluster._spectral import cluster_qr, discretize
 from sklearn.utils import check_array
-from threadpoolctl import threadpool_limits
 
-from srsg.engines import serial_linear_algebra
 from srsg.graph.embedding import Embedding, connected_components, spectral_embedding
+from srsg.graph.kmeans import kmeans_labels
 from srsg.graph.n_clusters import estimate_n_clusters
 from srsg.graph.normalization import bridged, evened
 from srsg.neighbors import neighbor_graph
@@ -44,6 +42,7 @@ def cluster_graph(
     assign_labels: AssignLabels = ...,
     n_init: int = ...,
     random_state: RandomState = ...,
+    n_jobs: int | None = ...,
     return_embedding: Literal[False] = ...,
 ) -> NDArray[np.intp]: ...
 
@@ -59,6 +58,7 @@ def cluster_graph(
     assign_labels: AssignLabels = ...,
     n_init: int = ...,
     random_state: RandomState = ...,
+    n_jobs: int | None = ...,
     return_embedding: Literal[True],
 ) -> tuple[NDArray[np.intp], Embedding]: ...
 
@@ -73,6 +73,7 @@ def cluster_graph(
     assign_labels: AssignLabels = "kmeans",
     n_init: int = 10,
     random_state: RandomState = None,
+    n_jobs: int | None = None,
     return_embedding: bool = False,
 ) -> NDArray[np.intp] | tuple[NDArray[np.intp], Embedding]:
     """Cluster the vertices of a weighted graph by the spectral step of Ng, Jordan and Weiss.
@@ -100,6 +101,8 @@ def cluster_graph(
         Restarts of K-means.
     random_state : int, RandomState or None
         Starts of K-means.
+    n_jobs : int or None
+        Threads, as in joblib; None takes all cores. The labels do not depend on it.
     return_embedding : bool
         Return the :class:`~srsg.graph.embedding.Embedding` too.
 
@@ -121,17 +124,18 @@ def cluster_graph(
     """
     graph = check_affinity(affinity)
     if n_clusters == "auto":
-        n_clusters = estimate_n_clusters(graph).n_clusters
+        n_clusters = estimate_n_clusters(graph, n_jobs=n_jobs).n_clusters
     check_cluster_count(n_clusters, graph.shape[0])
     if bridge == "auto":
         bridge = auto_bridge(graph, n_clusters)
-    embedding = embedded_graph(graph, n_clusters, neighbors, bridge, cut)
+    embedding = embedded_graph(graph, n_clusters, neighbors, bridge, cut, n_jobs)
     labels = label_embedding(
         embedding.vectors,
         n_clusters,
         assign_labels=assign_labels,
         n_init=n_init,
         random_state=random_state,
+        n_jobs=n_jobs,
     )
     return (labels, embedding) if return_embedding else labels
 
@@ -147,6 +151,7 @@ def embedded_graph(
     neighbors: IntArray | None,
     bridge: float | None,
     cut: Cut,
+    n_jobs: int | None = None,
 ) -> Embedding:
     """The spectral embedding of a graph with its bridges, for the cut that is wanted."""
     if neighbors is not None and bridge:
@@ -155,9 +160,7 @@ def embedded_graph(
         graph = evened(graph)
     elif cut != "normalized":
         raise ValueError(f"cut must be 'normalized' or 'ratio', got {cut!r}.")
-    # The products of Lanczos are small: threads of BLAS would spend their time waiting.
-    with serial_linear_algebra():
-        return spectral_embedding(graph, n_dimensions)
+    return spectral_embedding(graph, n_dimensions, n_jobs=n_jobs)
 
 
 def check_affinity(affinity: Matrix) -> Graph:
@@ -189,6 +192,7 @@ def label_embedding(
     assign_labels: AssignLabels = "kmeans",
     n_init: int = 10,
     random_state: RandomState = None,
+    n_jobs: int | None = None,
 ) -> NDArray[np.intp]:
     """Labels of embedded vertices: the last step of :func:`cluster_graph`, with its parameters.
 
@@ -207,7 +211,6 @@ def label_embedding(
         raise ValueError(
             f"assign_labels must be 'kmeans', 'discretize' or 'cluster_qr', got {assign_labels!r}."
         )
-    kmeans = KMeans(n_clusters, n_init=n_init, random_state=random_state)
-    # Sums over several threads, of OpenMP here, end in other bits.
-    with threadpool_limits(1):
-        return np.asarray(kmeans.fit_predict(vectors), dtype=np.intp)
+    return kmeans_labels(
+        vectors, n_clusters, n_init=n_init, random_state=random_state, n_jobs=n_jobs
+    )

@@ -37,7 +37,9 @@ class ClusterCount:
     n_components: int
 
 
-def estimate_n_clusters(graph: Graph, max_clusters: int | None = None) -> ClusterCount:
+def estimate_n_clusters(
+    graph: Graph, max_clusters: int | None = None, *, n_jobs: int | None = None
+) -> ClusterCount:
     """The number of clusters at the largest relative eigengap: of components, as a rule.
 
     With ``m_k = 1 - lambda_k`` of the normalised graph ``D^-1/2 W D^-1/2``, the relative gap after
@@ -61,6 +63,8 @@ def estimate_n_clusters(graph: Graph, max_clusters: int | None = None) -> Cluste
     max_clusters : int, optional
         Most clusters looked for; by default the largest of 20, the square root of n and twice the
         number of components, but no more than half of the vertices. Never fewer than components.
+    n_jobs : int or None
+        Threads, as in joblib; None takes all cores. The result does not depend on it.
 
     Returns
     -------
@@ -92,7 +96,7 @@ def estimate_n_clusters(graph: Graph, max_clusters: int | None = None) -> Cluste
         bound = max(20, ceil(sqrt(n_vertices)), 2 * n_components)
         max_clusters = min(bound, n_vertices // 2)
     most = min(max(max_clusters, n_components, 2), n_vertices - 1)
-    eigenvalues = spectral_embedding(own, most + 1).eigenvalues
+    eigenvalues = spectral_embedding(own, most + 1, n_jobs=n_jobs).eigenvalues
     spread = 1 - np.minimum(eigenvalues, 1.0)
     ring = 2 * (pi * n_components / n_vertices) ** 2 * _mean_spread(own)
     gaps = np.diff(spread) / (spread[1:] + STRAY * ring)

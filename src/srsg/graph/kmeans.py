@@ -1,0 +1,131 @@
+"""K-means with its restarts side by side: the same labels on any number of threads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from math import log
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.cluster import KMeans
+from sklearn.utils import check_random_state
+from threadpoolctl import threadpool_limits
+
+from srsg.engines import ThreadEngine
+from srsg.types import FloatArray, IntArray, RandomState
+
+ELKAN_FROM = 50
+"""Clusters from which on Elkan's bounds save more time than they take."""
+
+RUNS_A_TASK, DISTANCES_A_TASK = 5, 2**22
+"""Restarts whose starts a task draws together, and the distances it may hold at once."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one restart ends in."""
+
+    labels: NDArray[np.intp]
+    inertia: float
+
+
+def kmeans_labels(
+    vectors: FloatArray,
+    n_clusters: int,
+    *,
+    n_init: int = 10,
+    random_state: RandomState = None,
+    n_jobs: int | None = None,
+) -> NDArray[np.intp]:
+    """Labels of the best of several runs of K-means, each from starts drawn by k-means++.
+
+    Parameters
+    ----------
+    vectors : ndarray of shape (n, n_dimensions)
+        One point a row.
+    n_clusters : int
+        Number of clusters.
+    n_init : int
+        Restarts.
+    random_state : int, RandomState or None
+        Starts of the runs.
+    n_jobs : int or None
+        Threads, as in joblib; None takes all cores. The labels do not depend on it.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from srsg.graph.kmeans import kmeans_labels
+    >>> labels = kmeans_labels(np.array([[0.0], [0.1], [5.0]]), 2, random_state=0)
+    >>> bool(labels[0] == labels[1] != labels[2])
+    True
+    """
+    engine = ThreadEngine(n_jobs)
+    # All random numbers are drawn before the work is shared out, so that no order of threads
+    # can change them.
+    n_trials = 2 + int(log(n_clusters))  # as Arthur and Vassilvitskii advise, and scikit-learn does
+    n_draws = 1 + (n_clusters - 1) * n_trials
+    draws = check_random_state(random_state).random_sample((n_init, n_draws))
+    together = max(1, min(RUNS_A_TASK, DISTANCES_A_TASK // (n_trials * len(vectors))))
+    groups = [draws[first : first + together] for first in range(0, n_init, together)]
+    task = partial(_starts, n_clusters=n_clusters, n_trials=n_trials)
+    starts = np.concatenate(engine.map(task, vectors, groups, label="starts of K-means"))
+    runs = engine.map(_run, vectors, list(starts), label="K-means")
+    return min(runs, key=lambda run: run.inertia).labels
+
+
+def _starts(vectors: FloatArray, draws: FloatArray, n_clusters: int, n_trials: int) -> IntArray:
+    """Points to start from, a row a run, by k-means++ (Arthur and Vassilvitskii, 2007).
+
+    A point is drawn with a probability that grows with its squared distance from those before it;
+    of several draws the one is taken that leaves the least distances. All runs go
+    together, so that their distances are one matrix product.
+    """
+    n_runs, n_points = len(draws), len(vectors)
+    squares = np.einsum("ij,ij->i", vectors, vectors)
+    chosen = np.empty((n_runs, n_clusters), dtype=np.intp)
+    chosen[:, 0] = np.minimum(draws[:, 0] * n_points, n_points - 1)
+    nearest = _squared_distances(vectors, squares, chosen[:, 0])
+    each_run = np.arange(n_runs)
+    trials = draws[:, 1:].reshape(n_runs, n_clusters - 1, n_trials)
+    for k in range(1, n_clusters):
+        sums = np.cumsum(nearest, axis=1)
+        levels = trials[:, k - 1] * sums[:, -1:]
+        found = [np.searchsorted(*pair) for pair in zip(sums, levels, strict=True)]
+        drawn = np.minimum(np.array(found), n_points - 1)
+        distances = _squared_distances(vectors, squares, drawn.ravel())
+        distances = distances.reshape(*drawn.shape, n_points)
+        np.minimum(distances, nearest[:, None], out=distances)
+        best = np.argmin(distances.sum(axis=2), axis=1)
+        nearest = distances[each_run, best]
+        chosen[:, k] = drawn[each_run, best]
+    return chosen
+
+
+def _squared_distances(vectors: FloatArray, squares: FloatArray, points: IntArray) -> FloatArray:
+    """From some of the points, a row each, to all points."""
+    distances = vectors[points] @ vectors.T
+    distances *= -2
+    distances += squares
+    distances += squares[points][:, None]
+    return np.maximum(distances, 0.0, out=distances)  # not below zero by rounding
+
+
+def _run(vectors: FloatArray, start: IntArray) -> Run:
+    n_clusters = len(start)
+    kmeans = KMeans(
+        n_clusters,
+        init=vectors[start],
+        n_init=1,
+        algorithm="elkan" if n_clusters >= ELKAN_FROM else "lloyd",
+    )
+    # Sums over several threads, of OpenMP here, end in other bits. Every thread has a number of
+    # its own for them, so it must be set here.
+    with threadpool_limits(1, user_api="openmp"):
+        labels = kmeans.fit_predict(vectors)
+    return Run(np.asarray(labels, dtype=np.intp), float(kmeans.inertia_))
