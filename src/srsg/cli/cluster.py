@@ -15,6 +15,7 @@ from srsg.cli.cluster_options import (
     RunningOptions,
     check_on_cluster,
     check_without_graph,
+    chosen_method,
     make_estimator,
 )
 from srsg.cli.console import note, say
@@ -38,18 +39,23 @@ def cluster(
 ) -> None:
     """Cluster the points of a file or the images of a folder.
 
+    Several methods are compared on samples of the points, and the one whose clusters are most
+    stable is taken; --method names one instead.
+
     Labels go to standard output as CSV, or to the file that -o names. Files that exist are
     replaced, except DATA itself.
     """
     quiet = quiet or json
     method.check()
-    check_without_graph(method.chosen, clusters, files)
+    chosen = chosen_method(method, running)
+    check_without_graph(chosen, clusters, files)
     if running.scheduler is not None:
         check_on_cluster(reading, files)
     written = files.asked_for()
     with bars(quiet) as progress:
         with progress.stage("loading", 1):
-            estimator = make_estimator(method, clusters, running)
+            given = {**method.parameters(), **running.parameters()}
+            estimator = make_estimator(chosen, given, clusters, files)
             if method.approximate:
                 from srsg.neighbors.candidates import check_faiss
 
@@ -59,19 +65,49 @@ def cluster(
         start = time.perf_counter()
         estimator.fit(table.X)
         seconds = time.perf_counter() - start
-        if clusters is None and not quiet:
-            note(f"-k was not given: the graph suggests {estimator.n_clusters_} clusters")
+        for line in () if quiet else _choices(estimator, clusters):
+            note(line)
         if written:
             with progress.stage(f"writing {', '.join(written)}", 1):
-                title = f"{method.chosen.title} on {data}"
+                title = f"{chosen.title} on {data}"
                 _write(written, estimator, table, seconds, title=title)
     if files.output == options.STANDARD_OUTPUT and not json:  # not below the bars
         _write({"labels": files.output}, estimator, table, seconds)
-    found = _summary(data, method.chosen, estimator, table, seconds, written)
+    found = _summary(data, chosen, estimator, table, seconds, written)
     if json:
         print(jsonlib.dumps(found, indent=2))
     for line in () if quiet else _lines(found):
         say(line)
+
+
+def _choices(estimator: Any, clusters: str | None) -> list[str]:
+    """What was left to the program, what it chose, and why."""
+    lines = []
+    search = hasattr(estimator, "best_name_")
+    if search:
+        results = estimator.results_
+        lines.append(
+            f"The data look like {estimator.columns_}; the most stable clusters are those of "
+            f"{estimator.best_name_}{_runner_up(results, estimator.best_index_)}."
+        )
+    if clusters in (None, "auto"):
+        lines.append(f"-k was not given: {estimator.n_clusters_} clusters were found.")
+    if not getattr(estimator, "structure_found_", True):
+        lines.append(
+            "No structure was found: the clusters change from sample to sample, and may mean "
+            "nothing."
+        )
+    return lines
+
+
+def _runner_up(results: dict[str, list[Any]], best: int) -> str:
+    """The best candidate, its score, and the second with its."""
+    score, names = results["score"], results["candidate"]
+    others = [place for place in range(len(names)) if place != best]
+    if not others:
+        return ""
+    second = max(others, key=lambda place: score[place])
+    return f" (score {score[best]:.2f}; second {names[second]}, {score[second]:.2f})"
 
 
 def _write(
@@ -80,6 +116,7 @@ def _write(
     """Write all files that are asked for, each atomically."""
     from srsg.files import write_graph, write_labels
     from srsg.graph.confidence import confidence
+    from srsg.selection.fits import last_step
 
     if "labels" in files:
         share = confidence(estimator, table.X).share.round(6)
@@ -90,7 +127,8 @@ def _write(
             columns={"confidence": share},
         )
     if "graph" in files:
-        write_graph(files["graph"], estimator.affinity_matrix_, labels=estimator.labels_)
+        graph = last_step(getattr(estimator, "best_estimator_", estimator)).affinity_matrix_
+        write_graph(files["graph"], graph, labels=estimator.labels_)
     if "model" in files:
         import numpy as np
 
@@ -131,7 +169,7 @@ def _summary(
     sizes = np.unique(estimator.labels_, return_counts=True)[1]
     return {
         "data": data,
-        "method": method.name,
+        "method": getattr(estimator, "best_name_", method.name),
         "n_points": len(table.X),
         "n_features": table.X.shape[1],
         "n_clusters": len(sizes),

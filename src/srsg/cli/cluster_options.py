@@ -31,7 +31,7 @@ def _file(text: str) -> Any:
 class MethodOptions:
     """The method and its parameters; those that are None are the method's own."""
 
-    method: options.MethodName = "srsg"
+    method: options.MethodName = None
     lam: Annotated[float | None, _of_method("Weight of the l1 norm.")] = None
     gamma: Annotated[float | None, _of_method("Weight of the regularisation.")] = None
     n_neighbors: Annotated[int | None, _of_method("Nearest neighbours of a point.")] = None
@@ -53,11 +53,6 @@ class MethodOptions:
         None
     )
 
-    @property
-    def chosen(self) -> Method:
-        """The method by its name."""
-        return methods()[self.method]
-
     def check(self) -> None:
         """Refuse what does not go together."""
         if self.candidates is not None and not self.approximate:
@@ -69,7 +64,7 @@ class MethodOptions:
         del given["method"]
         given["approximate"] = self.approximate or None
         given["n_candidates"] = given.pop("candidates")
-        return given
+        return {name: value for name, value in given.items() if value is not None}
 
 
 @dataclass(frozen=True)
@@ -103,7 +98,7 @@ class RunningOptions:
 
     def parameters(self) -> dict[str, Any]:
         """Parameters of the estimator."""
-        return {
+        given = {
             "memory": None if self.memory is None else str(self.memory),
             "max_memory": self.max_memory,
             "n_jobs": self.jobs,
@@ -111,6 +106,7 @@ class RunningOptions:
             "checkpoint": None if self.checkpoint is None else str(self.checkpoint),
             "random_state": self.seed,
         }
+        return {name: value for name, value in given.items() if value is not None}
 
 
 @dataclass(frozen=True)
@@ -148,19 +144,33 @@ class OutputFiles:
         }
 
 
-def make_estimator(method: MethodOptions, clusters: str | None, running: RunningOptions) -> Any:
+SEARCH = Method(options.AUTO, "search by stability", None, "srsg:StabilitySearch")
+
+
+def chosen_method(method: MethodOptions, running: RunningOptions) -> Method:
+    """The method by its name; without one the search or, if options of srsg are given, srsg."""
+    name = method.method
+    if name is None:
+        # The search compares methods, so it has none of their options.
+        own = {**method.parameters(), **running.parameters()}.keys() - {"n_jobs", "random_state"}
+        name = "srsg" if own else options.AUTO
+    return SEARCH if name == options.AUTO else methods()[name]
+
+
+def make_estimator(
+    chosen: Method, given: dict[str, Any], clusters: str | None, files: OutputFiles
+) -> Any:
     """The method's estimator; a parameter that it lacks is refused by the name of its option."""
-    known = signature(method.chosen.estimator).parameters
-    both = {**method.parameters(), **running.parameters()}
-    given = {name: value for name, value in both.items() if value is not None}
+    known = signature(chosen.estimator).parameters
     for name in given:
         if name not in known:
             spelt = {"n_jobs": "--jobs", "engine": "--scheduler", "n_candidates": "--candidates"}
             option = spelt.get(name, f"--{name.replace('_', '-')}")
-            raise typer.BadParameter(f"{option} is no option of the method {method.method}.")
-    return method.chosen.default(
-        int(clusters) if clusters not in (None, "auto") else "auto", **given
-    )
+            raise typer.BadParameter(f"{option} is no option of the method {chosen.name}.")
+    if chosen is SEARCH and files.graph is not None:
+        given = {**given, "candidates": "graphs"}
+    count = int(clusters) if clusters not in (None, "auto") else "auto"
+    return chosen.estimator(n_clusters=count, **given)
 
 
 def check_without_graph(method: Method, clusters: str | None, files: OutputFiles) -> None:

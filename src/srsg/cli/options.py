@@ -16,10 +16,23 @@ READING, FITTING, WRITING = "The data", "The method", "What is written"
 STANDARD_OUTPUT = Path("-")
 
 
+AUTO = "auto"
+"""The method that compares others and takes the most stable."""
+
+
 def _method_names(incomplete: str) -> list[tuple[str, str]]:
     """For the shell to complete."""
     found = methods().values()
     return [(each.name, each.title) for each in found if each.name.startswith(incomplete)]
+
+
+def _method_names_with_auto(incomplete: str) -> list[tuple[str, str]]:
+    auto = (AUTO, "the method that suits the data, found by stability")
+    return [each for each in [auto] if AUTO.startswith(incomplete)] + _method_names(incomplete)
+
+
+def _known_method(name: str | None) -> str | None:
+    return name if name in (None, AUTO) else _one_method(str(name))
 
 
 def _one_method(name: str) -> str:
@@ -62,13 +75,14 @@ Clusters = Annotated[
     ),
 ]
 MethodName = Annotated[
-    str,
+    str | None,
     typer.Option(
         "--method",
         "-m",
-        callback=_one_method,
-        autocompletion=_method_names,
-        help=f"One of {', '.join(methods())}.",
+        callback=_known_method,
+        autocompletion=_method_names_with_auto,
+        help=f"auto, which finds the method that suits the data, or one of {', '.join(methods())}.",
+        show_default="auto; srsg if one of its options is given",
         rich_help_panel=FITTING,
     ),
 ]

@@ -17,6 +17,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from srsg.engines.progress import SILENT, Progress, progress_for, told_to
+from srsg.estimators import GraphClusterer
 from srsg.graph.labels import check_cluster_count
 from srsg.selection.candidates import Candidates, Columns, auto_candidates, look_at_columns
 from srsg.selection.fits import count_clusters, fresh, labels_for_each, last_step
@@ -72,11 +73,12 @@ class StabilitySearch(ClusterMixin, BaseEstimator):
 
     Parameters
     ----------
-    candidates : "auto", or mapping or sequence of (name, estimator)
+    candidates : "auto", "graphs", or mapping or sequence of (name, estimator)
         Clusterers or pipelines that end in one, each with a parameter ``n_clusters``. Earlier ones
         win ties. "auto" looks at the columns: SRSG and ridge codes for 100 features or more;
         SRSG, its standardised affine form, that of ridge codes, and K-means for tables whose
-        columns share one unit; for other tables only what is standardised.
+        columns share one unit; for other tables only what is standardised. "graphs" leaves out
+        what builds no graph.
     n_clusters : int or "auto"
         Number of clusters; "auto" lets every candidate find its own.
     n_resamples : int
@@ -123,7 +125,7 @@ class StabilitySearch(ClusterMixin, BaseEstimator):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "candidates": [StrOptions({"auto"}), Mapping, Sequence],
+        "candidates": [StrOptions({"auto", "graphs"}), Mapping, Sequence],
         "n_clusters": [Interval(Integral, 2, None, closed="left"), StrOptions({"auto"})],
         "n_resamples": [Interval(Integral, 2, None, closed="left")],
         "random_state": ["random_state"],
@@ -133,7 +135,9 @@ class StabilitySearch(ClusterMixin, BaseEstimator):
 
     def __init__(
         self,
-        candidates: Literal["auto"] | Mapping[str, Any] | Sequence[tuple[str, Any]] = "auto",
+        candidates: Literal["auto", "graphs"]
+        | Mapping[str, Any]
+        | Sequence[tuple[str, Any]] = "auto",
         n_clusters: int | Literal["auto"] = "auto",
         *,
         n_resamples: int = 2,
@@ -209,7 +213,10 @@ class StabilitySearch(ClusterMixin, BaseEstimator):
 
     def _candidates(self, columns: Columns) -> Candidates:
         if isinstance(self.candidates, str):
-            return auto_candidates(columns, {"n_jobs": self.n_jobs})
+            found = auto_candidates(columns, {"n_jobs": self.n_jobs})
+            if self.candidates == "graphs":
+                found = [pair for pair in found if isinstance(last_step(pair[1]), GraphClusterer)]
+            return found
         pairs = self.candidates.items() if isinstance(self.candidates, Mapping) else self.candidates
         candidates = [(str(name), estimator) for name, estimator in pairs]
         if not candidates:
