@@ -112,16 +112,6 @@ def is_due(coded, this_pass, p):
 
 
 @helper()
-def ask(this_pass, p, needs, floor, active):
-    """Note what a point needs before it can be solved."""
-    this_pass.solved[p] = 0
-    this_pass.needs[p] = needs
-    this_pass.floor[p] = floor
-    this_pass.n_asked[p] = active.shape[0]
-    assign(this_pass.asked[p, : active.shape[0]], active)
-
-
-@helper()
 def same_support(a, b, p):
     if a.size[p] != b.size[p]:
         return False
@@ -148,6 +138,22 @@ def store(codes, p, active, z):
 
 
 @helper()
+def ask(this_pass, codes, p, needs, floor, active):
+    """Note what a point needs before it can be solved, and guess its support until then.
+
+    Most active coordinates will be used: those that half of the neighbours use cost nothing. With
+    this guess later points ask in the same pass for what they will need because of it.
+    """
+    if store(codes, p, active, np.ones(active.shape[0])):
+        this_pass.moved[p] = this_pass.number
+    this_pass.solved[p] = 0
+    this_pass.needs[p] = needs
+    this_pass.floor[p] = floor
+    this_pass.n_asked[p] = active.shape[0]
+    assign(this_pass.asked[p, : active.shape[0]], active)
+
+
+@helper()
 def solve(coded, task, before, codes, settings, known, this_pass, outcome):
     """Algorithm 1 at full length for one point, or a note of what it needs for that.
 
@@ -168,12 +174,12 @@ def solve(coded, task, before, codes, settings, known, this_pass, outcome):
             problem = new_problem(coded.points, coded.targets[p], active)
             keep(known.kept, p, active, problem)
         else:
-            ask(this_pass, p, A_PROBLEM, 0.0, active)
+            ask(this_pass, codes, p, A_PROBLEM, 0.0, active)
             return True
         z, run, used = run_on(problem, before, task, active, settings)
         active, floor = with_entrants(coded, before, task, active, used, run, known.reached)
         if floor < np.inf:
-            ask(this_pass, p, POINTS_IN_REACH, floor, active)
+            ask(this_pass, codes, p, POINTS_IN_REACH, floor, active)
             return True
         if active.shape[0] == size:
             break
@@ -197,9 +203,9 @@ def sweep_points(coded, order, voters, before, codes, settings, known, this_pass
     smaller indices and of the others those that they had before the sweep. These are the two
     ``voters``; for new points, whose neighbours are fitted points, both are the fitted codes.
 
-    Points that need something unknown keep the code that they have, and others go on with that.
-    When it turns out different in a later pass, those that have used it are solved again. Once
-    no point needs anything, all are as the order 0..n-1 makes them.
+    For points that need something unknown others go on with a guess of their supports. When one
+    turns out different in a later pass, those that have used it are solved again. Once no point
+    needs anything, all are as the order 0..n-1 makes them.
 
     Returns how many were done: fewer than all when a code outgrew the width of ``codes``.
     """
