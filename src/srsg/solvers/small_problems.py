@@ -97,8 +97,7 @@ class FindReached:
     block_size: int
 
     def rows(self, block: ResidualBlock) -> IntArray:
-        used = np.arange(block.codes.index.shape[1]) < block.codes.size[:, None]
-        return block.targets.needed(block.codes.index[used])
+        return block.targets.needed(block.codes.index[block.codes.used])
 
     def start(self, rows: Rows, block: ResidualBlock) -> tuple[FloatArray, FloatArray]:
         targets = block.targets.vectors(rows)
