@@ -5,13 +5,15 @@ from __future__ import annotations
 from enum import Enum
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.cluster import KMeans
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from srsg.estimators import SRSG, RidgeGraph
+from srsg.types import FloatArray
 
 MANY_FEATURES = 100
 """From here on a half of the features still describes the points, and directions tell them apart:
@@ -31,7 +33,7 @@ class Columns(Enum):
     SEVERAL_UNITS = "a table whose columns have different units"
 
 
-def look_at_columns(X: NDArray) -> Columns:
+def look_at_columns(X: NDArray | sparse.csr_array) -> Columns:
     """Tell images and spectra from tables, and tables in one unit from others.
 
     The variance of columns with different units is mostly that of a few large ones. Spread evenly,
@@ -49,13 +51,21 @@ def look_at_columns(X: NDArray) -> Columns:
     """
     if X.shape[1] >= MANY_FEATURES:
         return Columns.MANY
-    variance = X.var(axis=0, dtype=np.float64)
+    variance = _variances(X)
     variance = variance[variance > 0]
     if not variance.size:
         return Columns.ONE_UNIT
-    variance /= variance.max()  # so that squares stay finite
     spread = variance.sum() ** 2 / (variance**2).sum()
     return Columns.ONE_UNIT if spread >= ONE_UNIT * len(variance) else Columns.SEVERAL_UNITS
+
+
+def _variances(X: NDArray | sparse.csr_array) -> FloatArray:
+    """Variances of the columns, up to a common factor."""
+    largest = abs(X).max() or 1.0  # divided by it, the squares of huge numbers stay finite
+    scaled = X / largest
+    if sparse.issparse(scaled):
+        return mean_variance_axis(scaled, axis=0)[1]
+    return scaled.var(axis=0)
 
 
 def auto_candidates(columns: Columns, options: dict[str, Any]) -> Candidates:

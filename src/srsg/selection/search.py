@@ -125,7 +125,7 @@ class StabilitySearch(ClusterMixin, BaseEstimator):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "candidates": [StrOptions({"auto", "graphs"}), Mapping, Sequence],
+        "candidates": [StrOptions({"auto", "graphs"}), Mapping, list, tuple],
         "n_clusters": [Interval(Integral, 2, None, closed="left"), StrOptions({"auto"})],
         "n_resamples": [Interval(Integral, 2, None, closed="left")],
         "random_state": ["random_state"],
