@@ -106,3 +106,11 @@ def test_a_product_rounded_to_zero_is_computed_again():
     strongest(points, np.array([0]), resid, zeros, Codes.empty(1), 1e-6, index, strength)
     assert index[0] == 2
     assert strength[0] == pytest.approx(1.4e-9)
+
+
+def test_a_tiny_gamma_that_lets_every_point_in_ends():
+    """Every point then takes part in every problem: slow, but each loop has an end."""
+    X = np.random.default_rng(0).standard_normal((60, 8))
+    model = SRSG(2, gamma=1e-300, n_neighbors=59).fit_graph(X)
+    assert model.n_let_in_ > 1000
+    assert model.n_sweeps_ <= model.max_sweeps

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -17,6 +16,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from srsg.engines.warnings import warn_user
 from srsg.files.atomic import atomic_write
 from srsg.files.errors import FileError, one_line
 from srsg.points import Points
@@ -134,10 +134,10 @@ class FolderCheckpoint(Checkpoint):
             problem = one_line(error)
         if not problem:
             return arrays
-        warnings.warn(
+        warn_user(
             f"{path} is damaged ({problem}): this part of the work is done again. Delete the file "
             "if this is said once more.",
-            stacklevel=2,
+            UserWarning,
         )
         return None
 

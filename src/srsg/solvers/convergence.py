@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
-
 from sklearn.exceptions import ConvergenceWarning
 
+from srsg.engines.warnings import warn_user
 from srsg.types import FloatArray
 
 ROUNDING = 1e-14
@@ -37,9 +36,8 @@ def warn_of_violations(violation: FloatArray, tol: float, after: str) -> None:
     # Not "greater than": a violation that overflowed to NaN is not within the tolerance either.
     beyond = violation[~(violation <= tol + ROUNDING)]
     if len(beyond):
-        warnings.warn(
+        warn_user(
             f"{len(beyond)} of {len(violation)} codes not optimal to tol={tol:.3g} after "
             f"{after}: the largest violation is {beyond.max():.3g}.",
             ConvergenceWarning,
-            stacklevel=3,
         )
