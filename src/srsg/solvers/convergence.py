@@ -29,6 +29,7 @@ def warn_of_violations(violation: FloatArray, tol: float, after: str) -> None:
     >>> import numpy as np
     >>> from srsg.solvers.convergence import warn_of_violations
     >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
     ...     warn_of_violations(np.array([0.0, 3e-9]), 1e-10, "100 scans")
     >>> print(caught[0].message)
     1 of 2 codes not optimal to tol=1e-10 after 100 scans: the largest violation is 3e-09.
