@@ -134,7 +134,7 @@ def _leading_filtered(
     start = np.random.default_rng(0).standard_normal((size, width))
     basis = _orthonormal(_filtered(matrix, start, FIRST_DEGREE, 0.0, engine))
     inner = basis.T @ (matrix @ basis)
-    least = -1.0
+    least = -0.9  # an interval without width would have no polynomial
     for _ in range(MOST_ROUNDS):
         values, vectors = _ritz_pairs(basis, inner, width)
         residuals = np.linalg.norm(matrix @ vectors - vectors * values, axis=0)[:count]
@@ -144,8 +144,8 @@ def _leading_filtered(
         if basis.shape[1] + width > min(LARGEST_BASIS * width, size):
             basis, inner = vectors, np.diag(values)
         # Ritz values bound the eigenvalues from below, so none that is wanted lies in the
-        # interval from -1 to the last. A bit less keeps copies of the last one above it.
-        least = max(least, float(values[-1] - 0.1 * (1 - values[-1])), -0.9)
+        # interval from -1 to the last.
+        least = max(least, float(values[-1]))
         degree = _degree(least, FILTERED_TOP)
         new = _orthonormal(_filtered(matrix, vectors[:, unfinished], degree, least, engine), basis)
         image = matrix @ new

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from math import log
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 from sklearn.utils import check_random_state
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from srsg.engines import ThreadEngine
 from srsg.types import FloatArray, IntArray, RandomState
@@ -126,6 +127,13 @@ def _run(vectors: FloatArray, start: IntArray) -> Run:
     )
     # Sums over several threads, of OpenMP here, end in other bits. Every thread has a number of
     # its own for them, so it must be set here.
-    with threadpool_limits(1, user_api="openmp"):
+    with _openmp(len(sys.modules)).limit(limits=1):
         labels = kmeans.fit_predict(vectors)
     return Run(np.asarray(labels, dtype=np.intp), float(kmeans.inertia_))
+
+
+@lru_cache(maxsize=1)
+def _openmp(n_modules: int) -> ThreadpoolController:
+    """OpenMP in this process. Looking for it takes a while, so it is done again only when modules
+    were imported since, which may have brought their own."""
+    return ThreadpoolController().select(user_api="openmp")
