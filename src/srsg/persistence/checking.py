@@ -179,9 +179,9 @@ def _cluster_counts(name: str, value: Any, model: Any) -> None:
 
 def _count_scores(name: str, value: Any, model: Any) -> None:
     _vector(name, value, model)
-    counts = getattr(model, "cluster_counts_", None)
-    _require(counts is not None, name, "stands without cluster_counts_")
-    _require(len(value) == np.size(counts), name, "has not one score for each of cluster_counts_")
+    _require(hasattr(model, "cluster_counts_"), name, "stands without cluster_counts_")
+    one_each = value.shape == np.shape(model.cluster_counts_)
+    _require(one_each, name, "must have one score for each of cluster_counts_")
 
 
 def _truth(name: str, value: Any, model: Any) -> None:
