@@ -45,15 +45,17 @@ def test_evidence(estimator):
     X, _ = independent_subspaces(1, 3, 4, 30)
     model = estimator("auto", lam=0.05, random_state=0).fit(X)
     assert model.n_clusters_ == 3
-    assert len(model.spectrum_) == len(model.eigengaps_) + 1
-    assert (np.diff(model.spectrum_) <= 1e-12).all()
-    assert ((model.eigengaps_ >= 0) & (model.eigengaps_ <= 1)).all()
+    assert len(model.cluster_counts_) == len(model.cluster_count_scores_)
+    assert (np.diff(model.cluster_counts_) > 0).all()
+    assert (np.abs(model.cluster_count_scores_) <= model.cluster_counts_).all()
+    assert model.best_counts(2)[0] == 3
+    assert model.structure_found_
     assert model.embedding_.shape == (90, 3)
     assert model.predict_confidence(X).shape == (90, 3)
     np.testing.assert_array_equal(model.relabel("auto", random_state=0), model.labels_)
     given_number = estimator(5, lam=0.05, random_state=0).fit(X)
     assert given_number.n_clusters_ == 5
-    assert not hasattr(given_number, "eigengaps_")
+    assert not hasattr(given_number, "cluster_counts_")
 
 
 def blocks(sizes, weight=0.0, seed=0):

@@ -155,6 +155,20 @@ def test_page_of_a_table(tmp_path):
     assert page.data["picture"] is None
 
 
+def test_page_shows_the_numbers_of_clusters_tried(digits, tmp_path):
+    X, _ = digits
+    model = SRSG("auto", random_state=0).fit(X[:200])
+    page = Page(write_report(tmp_path / "p.html", model, X[:200]))
+    assert f"The dashed line is at {model.n_clusters_}, the number chosen." in page.words
+    assert "Next: " + ", ".join(map(str, model.best_counts(3)[1:])) in page.words
+    assert "No structure found" not in page.words
+    chart = next(f for _, f in page.elements if f.get("aria-label", "").startswith("Scores of"))
+    assert str(len(model.cluster_counts_)) in chart["aria-label"]
+    model.structure_found_ = False
+    page = Page(write_report(tmp_path / "p.html", model, X[:200]))
+    assert "No structure found" in page.words
+
+
 def test_page_without_classes(fitted, digits, tmp_path):
     page = Page(write_report(tmp_path / "p.html", fitted["SRSG"], digits[0]))
     assert "classes" not in page.sections

@@ -91,7 +91,11 @@ def _choices(estimator: Any, clusters: str | None) -> list[str]:
             f"{estimator.best_name_}{_runner_up(results, estimator.best_index_)}."
         )
     if clusters in (None, "auto"):
-        lines.append(f"-k was not given: {estimator.n_clusters_} clusters were found.")
+        found = f"-k was not given: {estimator.n_clusters_} clusters were found."
+        next_best = estimator.best_counts(3)[1:] if hasattr(estimator, "cluster_counts_") else []
+        if next_best:
+            found += f" Next best: {', '.join(map(str, next_best))}."
+        lines.append(found)
     if not getattr(estimator, "structure_found_", True):
         lines.append(
             "No structure was found: the clusters change from sample to sample, and may mean "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABCMeta, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -25,6 +25,7 @@ from srsg.estimators.callbacks import (
     with_callback_progress,
     with_callbacks,
 )
+from srsg.estimators.cluster_counts import score_cluster_counts
 from srsg.estimators.engines import engine_of, is_dask, points_on_workers
 from srsg.estimators.graph_cache import build_or_load_graph
 from srsg.estimators.new_points import NewPointsMixin
@@ -36,7 +37,7 @@ from srsg.graph.labels import (
     embedded_graph,
     label_embedding,
 )
-from srsg.graph.n_clusters import ClusterCount, estimate_n_clusters
+from srsg.graph.reproducibility import ScoredCounts
 from srsg.points import Points, as_dense
 from srsg.types import Cut, FloatArray, Graph, IntArray, Matrix, Memory, NClusters, RandomState
 
@@ -59,14 +60,14 @@ class Clusters:
     embedding : Embedding
         The coordinates that the labels were found in.
     n_clusters : int
-    count : ClusterCount or None
+    counted : ScoredCounts or None
         The evidence for the number of clusters, if it was found and not given.
     """
 
     labels: NDArray[np.intp]
     embedding: Embedding
     n_clusters: int
-    count: ClusterCount | None = None
+    counted: ScoredCounts | None = None
 
 
 class GraphClusterer(NewPointsMixin, CallbackMixin, ClusterMixin, BaseEstimator, metaclass=ABCMeta):
@@ -100,8 +101,9 @@ class GraphClusterer(NewPointsMixin, CallbackMixin, ClusterMixin, BaseEstimator,
 
     affinity_matrix_: Graph
     neighbors_: IntArray
-    eigengaps_: FloatArray
-    spectrum_: FloatArray
+    cluster_counts_: IntArray
+    cluster_count_scores_: FloatArray
+    structure_found_: bool
     n_components_: int
     labels_: NDArray[np.intp]
     embedding_: FloatArray
@@ -140,8 +142,7 @@ class GraphClusterer(NewPointsMixin, CallbackMixin, ClusterMixin, BaseEstimator,
             if self.n_clusters != "auto":
                 check_cluster_count(self.n_clusters, points.n)
             self._learn_graph(points, engine)
-            with engine.progress.stage("eigenvectors and labels", 1):
-                self._learn_clusters(engine)
+            self._learn_clusters(engine)
         return self
 
     @with_callbacks
@@ -227,6 +228,33 @@ class GraphClusterer(NewPointsMixin, CallbackMixin, ClusterMixin, BaseEstimator,
         ]
         return np.column_stack(columns)
 
+    def best_counts(self, n_best: int = 3) -> list[int]:
+        """The numbers of clusters that the data speak for most, best first.
+
+        Parameters
+        ----------
+        n_best : int
+            How many numbers.
+
+        Returns
+        -------
+        list of int
+            The first is ``n_clusters_``; the scores are in ``cluster_count_scores_``.
+        """
+        check_is_fitted(self, "labels_")
+        if not hasattr(self, "cluster_counts_"):
+            raise ValueError(
+                f"n_clusters={self.n_clusters} was given: only a fit with n_clusters='auto' tries "
+                "several numbers."
+            )
+        counted = ScoredCounts(
+            self.n_clusters_,
+            self.cluster_counts_,
+            self.cluster_count_scores_,
+            self.structure_found_,
+        )
+        return counted.best(n_best)
+
     def spectrum(self, count: int) -> FloatArray:
         """Leading eigenvalues of the normalised graph that was clustered.
 
@@ -277,19 +305,22 @@ class GraphClusterer(NewPointsMixin, CallbackMixin, ClusterMixin, BaseEstimator,
         self, n_clusters: NClusters, random_state: RandomState, engine: Engine
     ) -> Clusters:
         """The clusters of the graph of the last fit."""
-        return self._clusters_of(*self._spectral_graph(engine), n_clusters, random_state)
+        graph, neighbors = self._spectral_graph(engine)
+        counted = None
+        if n_clusters == "auto":
+            counted = score_cluster_counts(self, self._counted_graph(graph), random_state, engine)
+            n_clusters = counted.n_clusters
+        with engine.progress.stage("eigenvectors and labels", 1):
+            found = self._clusters_of(graph, neighbors, n_clusters, random_state)
+        return replace(found, counted=counted)
 
     def _clusters_of(
         self,
         graph: Graph,
         neighbors: IntArray | None,
-        n_clusters: NClusters,
+        n_clusters: int,
         random_state: RandomState,
     ) -> Clusters:
-        count = None
-        if n_clusters == "auto":
-            count = estimate_n_clusters(self._counted_graph(graph), n_jobs=self.n_jobs)
-            n_clusters = count.n_clusters
         labels, embedding = cluster_graph(
             graph,
             n_clusters,
@@ -302,15 +333,19 @@ class GraphClusterer(NewPointsMixin, CallbackMixin, ClusterMixin, BaseEstimator,
             n_jobs=self.n_jobs,
             return_embedding=True,
         )
-        return Clusters(labels, embedding, n_clusters, count)
+        return Clusters(labels, embedding, n_clusters)
 
     def _learn_clusters(self, engine: Engine) -> None:
         # The graph is in this process, wherever the points were coded.
-        local = engine if isinstance(engine, ThreadEngine) else ThreadEngine(self.n_jobs)
+        local = engine
+        if not isinstance(engine, ThreadEngine):
+            local = ThreadEngine(self.n_jobs, engine.progress)
         found = self._clusters(self.n_clusters, self.random_state, local)
         self.n_clusters_ = found.n_clusters
-        if found.count is not None:
-            self.eigengaps_, self.spectrum_ = found.count.eigengaps, found.count.eigenvalues
+        if found.counted is not None:
+            self.cluster_counts_ = found.counted.counts
+            self.cluster_count_scores_ = found.counted.scores
+            self.structure_found_ = found.counted.structure_found
         self.labels_ = found.labels
         self.embedding_ = found.embedding.vectors
         self.eigenvalues_ = found.embedding.eigenvalues

@@ -27,7 +27,7 @@ class ElasticNetGraph(AgreementClusterer, PostprocessedClusterer):
     Parameters
     ----------
     n_clusters : int or "auto"
-        Number of clusters; "auto" finds it, see :func:`srsg.graph.n_clusters.estimate_n_clusters`.
+        Number of clusters; "auto" finds it, see :mod:`srsg.graph.reproducibility`.
     lam : float or "auto"
         Weight of the elastic net; "auto" gives every point its own, by ``gamma``.
     l1_ratio : float
@@ -88,8 +88,12 @@ class ElasticNetGraph(AgreementClusterer, PostprocessedClusterer):
         Connected components of the graph.
     n_clusters_ : int
         Number of clusters.
-    eigengaps_, spectrum_ : ndarray
-        For ``n_clusters="auto"``: the relative gaps and the eigenvalues that led to the number.
+    cluster_counts_, cluster_count_scores_ : ndarray of shape (n_counts,)
+        For ``n_clusters="auto"``: the numbers of clusters tried, and how many clusters two halves
+        of the points both find, less those that only one finds. Only one number where components
+        of the graph are the clusters.
+    structure_found_ : bool
+        For ``n_clusters="auto"``: whether any of these scores is above zero.
     embedding_ : ndarray of shape (n, n_clusters_)
     eigenvalues_ : ndarray of shape (n_clusters_,)
     affine_ : float

@@ -48,7 +48,7 @@ class SMCE(GraphClusterer):
     Parameters
     ----------
     n_clusters : int or "auto"
-        Number of clusters; "auto" finds it, see :func:`srsg.graph.n_clusters.estimate_n_clusters`.
+        Number of clusters; "auto" finds it, see :mod:`srsg.graph.reproducibility`.
     lam : float
         Weight of the l1 norm: larger ones prefer fewer, nearer neighbours.
     n_neighbors : int
@@ -89,8 +89,12 @@ class SMCE(GraphClusterer):
         Connected components of the graph.
     n_clusters_ : int
         Number of clusters.
-    eigengaps_, spectrum_ : ndarray
-        For ``n_clusters="auto"``: the relative gaps and the eigenvalues that led to the number.
+    cluster_counts_, cluster_count_scores_ : ndarray of shape (n_counts,)
+        For ``n_clusters="auto"``: the numbers of clusters tried, and how many clusters two halves
+        of the points both find, less those that only one finds. Only one number where components
+        of the graph are the clusters.
+    structure_found_ : bool
+        For ``n_clusters="auto"``: whether any of these scores is above zero.
     embedding_ : ndarray of shape (n, n_clusters_)
         The coordinates that were clustered; see :meth:`embed` for those of the manifolds.
     eigenvalues_ : ndarray of shape (n_clusters_,)
@@ -174,12 +178,11 @@ class SMCE(GraphClusterer):
         self,
         graph: Graph,
         neighbors: IntArray | None,
-        n_clusters: NClusters,
+        n_clusters: int,
         random_state: RandomState,
     ) -> Clusters:
         """Cluster the distinct points; copies get the label of the first of their kind."""
-        too_few = n_clusters != "auto" and len(self._distinct_) < n_clusters
-        if neighbors is None or too_few:
+        if neighbors is None or len(self._distinct_) < n_clusters:
             return super()._clusters_of(graph, neighbors, n_clusters, random_state)
         own_graph = graph[self._distinct_][:, self._distinct_]
         own_neighbors = self._owner_[neighbors[self._distinct_]]

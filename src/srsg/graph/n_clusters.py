@@ -84,14 +84,10 @@ def estimate_n_clusters(
     >>> count.n_clusters, count.n_components
     (3, 1)
     """
+    n_components = len(substantial_components(graph))
     kept = _substantial(graph)
     own = graph[kept][:, kept]
-    n_vertices, n_components = len(kept), connected_components(own)[0]
-    if n_components == n_vertices:
-        raise ValueError(
-            "The graph has no edges, so nothing tells the number of clusters: give n_clusters, or "
-            "let codes have more entries."
-        )
+    n_vertices = len(kept)
     if max_clusters is None:
         bound = max(20, ceil(sqrt(n_vertices)), 2 * n_components)
         max_clusters = min(bound, n_vertices // 2)
@@ -103,6 +99,31 @@ def estimate_n_clusters(
     least = max(n_components, min(2, most))
     n_clusters = least + int(np.argmax(gaps[least - 1 :]))
     return ClusterCount(n_clusters, eigenvalues, gaps, n_components)
+
+
+def substantial_components(graph: Graph) -> IntArray:
+    """Sizes of the connected components that are not tiny, see :func:`estimate_n_clusters`.
+
+    Raises
+    ------
+    ValueError
+        If the graph has no edges.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from srsg.graph.n_clusters import substantial_components
+    >>> substantial_components(np.kron(np.eye(3), np.ones((5, 5))))
+    array([5, 5, 5])
+    """
+    kept = _substantial(graph)
+    sizes = np.bincount(connected_components(graph[kept][:, kept])[1])
+    if len(sizes) == len(kept):
+        raise ValueError(
+            "The graph has no edges, so nothing tells the number of clusters: give n_clusters, or "
+            "let codes have more entries."
+        )
+    return sizes
 
 
 def _substantial(graph: Graph) -> IntArray:

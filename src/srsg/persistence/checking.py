@@ -173,8 +173,19 @@ def _vector(name: str, value: Any, model: Any) -> None:
     _floats(name, value, 1)
 
 
-def _any_vector(name: str, value: Any, model: Any) -> None:
-    _array(name, value, 1, "f")
+def _cluster_counts(name: str, value: Any, model: Any) -> None:
+    _in_range(name, value, 1, len(model.fit_X_) + 1)
+
+
+def _count_scores(name: str, value: Any, model: Any) -> None:
+    _vector(name, value, model)
+    _require(hasattr(model, "cluster_counts_"), name, "stands without cluster_counts_")
+    one_each = value.shape == np.shape(model.cluster_counts_)
+    _require(one_each, name, "must have one score for each of cluster_counts_")
+
+
+def _truth(name: str, value: Any, model: Any) -> None:
+    _require(type(value) is bool, name, f"is a {type(value).__name__}, neither True nor False")
 
 
 def _weights(name: str, value: Any, model: Any) -> None:
@@ -239,8 +250,9 @@ _RULES: dict[str, Callable[[str, Any, Any], None]] = {
     "_owner_": _owners,
     "embedding_": _embedding,
     "eigenvalues_": _vector,
-    "eigengaps_": _any_vector,
-    "spectrum_": _any_vector,
+    "cluster_counts_": _cluster_counts,
+    "cluster_count_scores_": _count_scores,
+    "structure_found_": _truth,
     "kkt_violation_": _vector,
     "residual_": _vector,
     "dual_gap_": _vector,

@@ -59,6 +59,7 @@ def line_chart(
     y_label: str,
     title: str,
     gap_after: int | None = None,
+    line_at: float | None = None,
 ) -> str:
     """Values in order, as dots on a line.
 
@@ -72,6 +73,8 @@ def line_chart(
         In words; the title is for those who cannot see the chart.
     gap_after : int, optional
         Mark the step after so many values.
+    line_at : float, optional
+        Draw a dashed vertical line at this x.
 
     Returns
     -------
@@ -102,6 +105,8 @@ def line_chart(
     if gap_after is not None and 0 < gap_after < len(y):
         at = (places[gap_after - 1][0] + places[gap_after][0]) / 2
         marks.append(f'<path class="gap" d="M{at:.1f} {TOP}V{HEIGHT - BOTTOM}"/>')
+    if line_at is not None:
+        marks.append(f'<path class="gap" d="M{axes.x(line_at):.1f} {TOP}V{HEIGHT - BOTTOM}"/>')
     return axes.draw("".join(marks), x_label, y_label, title, whole_x=True)
 
 

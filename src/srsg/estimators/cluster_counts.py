@@ -1,0 +1,231 @@
+"""The number of clusters of an estimator's graph, by what two halves of the points agree on."""
+
+from __future__ import annotations
+
+import warnings
+from copy import copy
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+from sklearn.utils import check_random_state
+
+from srsg.engines import Engine, ThreadEngine
+from srsg.engines.checkpoint import NO_CHECKPOINT
+from srsg.estimators.engines import is_dask
+from srsg.graph.embedding import unit_length_rows
+from srsg.graph.labels import auto_bridge, embedded_graph
+from srsg.graph.n_clusters import estimate_n_clusters, substantial_components
+from srsg.graph.reproducibility import (
+    ScoredCounts,
+    carry_labels,
+    counts_to_try,
+    effective_number,
+    reproducibility_score,
+    search_counts,
+)
+from srsg.types import FloatArray, Graph, IntArray, Matrix, RandomState
+
+if TYPE_CHECKING:
+    from srsg.estimators.base import GraphClusterer
+
+MAX_POINTS = 3000
+"""With more points, a random sample of this many decides on the number of clusters."""
+
+N_SPLITS = 2
+"""Splits of the points into halves: scores are means over both directions of each."""
+
+N_INIT = 2
+"""Restarts of K-means in a half. Labels that depend on the start are not reproducible anyway."""
+
+
+def count_clusters(
+    estimator: Any, X: Matrix | None = None, *, random_state: RandomState = None
+) -> ScoredCounts:
+    """How many clusters the points have, by the graph of an estimator or of a pipeline's last step.
+
+    Parameters
+    ----------
+    estimator : estimator of this package, or a Pipeline that ends with one
+        With X, an unfitted copy is used; without, the graph of its last fit.
+    X : array, sparse matrix or DataFrame of shape (n_samples, n_features), optional
+        One point per row.
+    random_state : int, RandomState or None
+        Halves of the points and starts of K-means.
+
+    Returns
+    -------
+    ScoredCounts
+
+    Examples
+    --------
+    >>> from srsg import L1Graph
+    >>> from srsg.datasets import make_union_of_subspaces
+    >>> from srsg.estimators.cluster_counts import count_clusters
+    >>> X, _ = make_union_of_subspaces(120, n_subspaces=3, random_state=0)
+    >>> count_clusters(L1Graph(), X, random_state=0).n_clusters
+    3
+    """
+    model = estimator if X is None else clone(estimator)
+    clusterer = model.steps[-1][1] if isinstance(model, Pipeline) else model
+    if not hasattr(clusterer, "fit_graph"):
+        raise TypeError(f"estimator must build a graph; a {type(clusterer).__name__} has none.")
+    if X is not None:
+        if isinstance(model, Pipeline) and len(model.steps) > 1:
+            X = model[:-1].fit_transform(X)
+        clusterer.fit_graph(X)
+    engine = ThreadEngine(clusterer.n_jobs)
+    graph, _ = clusterer._spectral_graph(engine)
+    return score_cluster_counts(clusterer, clusterer._counted_graph(graph), random_state, engine)
+
+
+def score_cluster_counts(
+    estimator: GraphClusterer, graph: Graph, random_state: RandomState, engine: Engine
+) -> ScoredCounts:
+    """Score numbers of clusters by halves of the points that ``estimator`` was fitted on.
+
+    ``graph`` is the graph of all points, which carries labels from one half to the other. No
+    cluster spans two of its components, so there are at least as many clusters as components,
+    apart from tiny ones; and if no component is much larger than the others, they are the clusters.
+    """
+    rng = check_random_state(random_state)
+    components = substantial_components(graph)
+    if _share_the_points(components):
+        return _by_graph_alone(graph, engine)
+    rows, x = _deciding_points(estimator.fit_X_, graph.shape[0], rng)
+    counts = counts_to_try(len(rows) // 2, len(components))
+    if not counts or not _can_fit(estimator, len(rows) // 2):
+        return _by_graph_alone(graph, engine)  # too few points for halves that can be clustered
+    quiet = _for_parts(engine)
+    if len(rows) < graph.shape[0]:
+        sample = _part(estimator, x, quiet)
+        graph = sample._counted_graph(sample._spectral_graph(quiet)[0])
+    with engine.progress.stage("number of clusters", 2 * N_SPLITS + len(counts)) as stage:
+        halves: list[_Half] = []
+        for half, other, seed in _splits(len(rows), rng):
+            part = _part(estimator, x[half], quiet)
+            halves.append(_Half(part, graph[other][:, half], counts[-1], seed, quiet))
+            stage.advance()
+
+        def score(count: int) -> float:
+            stage.advance()
+            return _mean_score(halves, count)
+
+        return search_counts(score, counts)
+
+
+def _share_the_points(sizes: IntArray) -> bool:
+    """Whether there are several components of which none is much larger than the others.
+
+    Then they are the clusters, as on independent subspaces: the graph of all points says so,
+    even where a half has too few points to show it. Halves must not overrule this, since they
+    also agree somewhat on the arcs of a ring as soon as points lie unevenly on it. One large
+    component beside small ones says nothing about the clusters inside the large one.
+    """
+    return effective_number(sizes) > (1 + len(sizes)) / 2
+
+
+def _by_graph_alone(graph: Graph, engine: Engine) -> ScoredCounts:
+    """The number of clusters by components and eigengaps.
+
+    Components are found for certain, so their score is their number. Without them the largest
+    eigengap is no more than a guess.
+    """
+    found = estimate_n_clusters(graph, n_jobs=engine.n_workers)
+    certain = found.n_components > 1
+    score = float(found.n_clusters) if certain else 0.0
+    return ScoredCounts(found.n_clusters, np.array([found.n_clusters]), np.array([score]), certain)
+
+
+def _deciding_points(x: Any, n_points: int, rng: np.random.RandomState) -> tuple[IntArray, NDArray]:
+    """The rows that decide on the number of clusters, and their points.
+
+    Of equal points only one: a copy in each half would be found again without any cluster.
+    """
+    rows = np.arange(n_points)
+    if n_points > MAX_POINTS:
+        rows = np.sort(rng.choice(n_points, MAX_POINTS, replace=False))
+    chosen = x[rows]
+    chosen = chosen.compute() if is_dask(chosen) else chosen
+    first = np.sort(np.unique(chosen, axis=0, return_index=True)[1])
+    return rows[first], chosen[first]
+
+
+class _Half:
+    """One half of the points: its labels for any number of clusters, and the way to the other."""
+
+    def __init__(
+        self, part: GraphClusterer, weights: Graph, most: int, seed: int, engine: Engine
+    ) -> None:
+        self.part, self.weights, self.seed = part, weights, seed
+        part.assign_labels, part.n_init = "kmeans", N_INIT
+        graph, neighbors = part._spectral_graph(engine)
+        # The first vectors of one embedding serve every number of clusters, so the components
+        # must hang together: else the first vectors are those of arbitrary components.
+        bridge = part.bridge if isinstance(part.bridge, float | int) else auto_bridge(graph, 2)
+        self.vectors: FloatArray = embedded_graph(graph, most, neighbors, bridge, part._cut).vectors
+
+    def labels(self, count: int) -> NDArray[np.intp]:
+        vectors = unit_length_rows(self.vectors[:, :count])
+        with _no_warnings():  # of K-means, where there are fewer different points than clusters
+            return self.part._labels_of(vectors, count, self.seed)
+
+
+def _mean_score(halves: list[_Half], count: int) -> float:
+    """The mean score over all pairs of halves, in both directions."""
+    labels = [half.labels(count) for half in halves]
+    # Halves 0 and 1 belong together, then 2 and 3, and so on.
+    scores = [
+        reproducibility_score(carry_labels(half.weights, labels[place], count), labels[place ^ 1])
+        for place, half in enumerate(halves)
+    ]
+    return float(np.mean(scores))
+
+
+def _splits(n_points: int, rng: np.random.RandomState) -> list[tuple[IntArray, IntArray, int]]:
+    """Halves, each with the other one and a seed for its K-means, two after each other."""
+    splits = []
+    for _ in range(N_SPLITS):
+        first, second = (np.sort(half) for half in np.array_split(rng.permutation(n_points), 2))
+        splits += [(first, second, _seed(rng)), (second, first, _seed(rng))]
+    return splits
+
+
+def _seed(rng: np.random.RandomState) -> int:
+    return int(rng.randint(np.iinfo(np.int32).max))
+
+
+def _part(estimator: GraphClusterer, x: NDArray, engine: Engine) -> GraphClusterer:
+    """A copy of the estimator with the graph of some of its points."""
+    part: Any = copy(estimator)
+    if hasattr(part, "init"):
+        part.init = "l1"  # codes over all points are none over some of them
+    if hasattr(part, "approximate"):
+        part.approximate = False  # so few points can all be compared
+    part.fit_X_ = x
+    with _no_warnings():
+        part._build_graph(part._points(engine), engine)
+    return part
+
+
+def _for_parts(engine: Engine) -> Engine:
+    """The same workers, which neither show nor keep what they do."""
+    quiet = engine.quiet()
+    quiet.checkpoint = NO_CHECKPOINT
+    return quiet
+
+
+def _no_warnings() -> warnings.catch_warnings:
+    """Nobody can act on warnings about a part of the points."""
+    return warnings.catch_warnings(action="ignore")
+
+
+def _can_fit(estimator: GraphClusterer, n_points: int) -> bool:
+    """Whether the parameters ask for no more points than a half has."""
+    try:
+        estimator._check_size(n_points)
+    except ValueError:
+        return False
+    return True
