@@ -109,7 +109,7 @@ def keel(name: str) -> Data:
 
 
 def ours(matrix: sparse.csr_array, count: int) -> Pairs:
-    return leading_eigenpairs(matrix, count, n_jobs=1)
+    return leading_eigenpairs(matrix, count, engine=ThreadEngine(1))
 
 
 def arpack(matrix: sparse.csr_array | LinearOperator, count: int, more: int = 0) -> Pairs:

@@ -144,7 +144,7 @@ def test_matrices_that_are_not_sparse(kind):
 
 def test_eigenvectors_are_the_same_on_any_number_of_threads():
     matrix = normalized(sparse.csr_array(random_block(np.random.default_rng(0), 900)))
-    one, three = (leading_eigenpairs(matrix, 20, n_jobs=n_jobs) for n_jobs in (1, 3))
+    one, three = (leading_eigenpairs(matrix, 20, engine=ThreadEngine(n)) for n in (1, 3))
     np.testing.assert_array_equal(one[0], three[0])
     np.testing.assert_array_equal(one[1], three[1])
 

@@ -7,6 +7,7 @@ import pytest
 from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 
+from srsg.engines import ThreadEngine
 from srsg.graph.kmeans import kmeans_labels
 
 
@@ -22,7 +23,9 @@ def blobs(n_clusters):
 @pytest.mark.parametrize("n_clusters", [1, 2, 10, 60])
 def test_labels_are_the_same_on_any_number_of_threads(n_clusters):
     X = blobs(n_clusters)
-    one, three = (kmeans_labels(X, n_clusters, random_state=0, n_jobs=n) for n in (1, 3))
+    one, three = (
+        kmeans_labels(X, n_clusters, random_state=0, engine=ThreadEngine(n)) for n in (1, 3)
+    )
     np.testing.assert_array_equal(one, three)
     assert len(set(one)) == n_clusters
 

@@ -33,7 +33,6 @@ from srsg.graph.embedding import Embedding, connected_components, unit_length_ro
 from srsg.graph.labels import (
     auto_bridge,
     check_cluster_count,
-    cluster_graph,
     embedded_graph,
     label_embedding,
 )
@@ -188,7 +187,8 @@ class GraphClusterer(NewPointsMixin, CallbackMixin, ClusterMixin, BaseEstimator,
         """
         if n_clusters is None:
             check_is_fitted(self, "embedding_")
-            return self._labels_of(self.embedding_, self.n_clusters_, random_state)
+            engine = ThreadEngine(self.n_jobs)
+            return self._labels_of(self.embedding_, self.n_clusters_, random_state, engine)
         check_is_fitted(self, "affinity_matrix_")
         if n_clusters != "auto":
             check_cluster_count(n_clusters, self.affinity_matrix_.shape[0])
@@ -217,13 +217,12 @@ class GraphClusterer(NewPointsMixin, CallbackMixin, ClusterMixin, BaseEstimator,
         check_is_fitted(self, "affinity_matrix_")
         for count in counts:
             check_cluster_count(count, self.affinity_matrix_.shape[0])
-        graph, neighbors = self._spectral_graph(ThreadEngine(self.n_jobs))
+        engine = ThreadEngine(self.n_jobs)
+        graph, neighbors = self._spectral_graph(engine)
         bridge = auto_bridge(graph, min(counts)) if self.bridge == "auto" else self.bridge
-        vectors = embedded_graph(
-            graph, max(counts), neighbors, bridge, self._cut, self.n_jobs
-        ).vectors
+        vectors = embedded_graph(graph, max(counts), neighbors, bridge, self._cut, engine).vectors
         columns = [
-            self._labels_of(unit_length_rows(vectors[:, :count]), count, random_state)
+            self._labels_of(unit_length_rows(vectors[:, :count]), count, random_state, engine)
             for count in counts
         ]
         return np.column_stack(columns)
@@ -270,11 +269,12 @@ class GraphClusterer(NewPointsMixin, CallbackMixin, ClusterMixin, BaseEstimator,
         ndarray of shape (count,)
         """
         check_is_fitted(self, "eigenvalues_")
-        graph, neighbors = self._spectral_graph(ThreadEngine(self.n_jobs))
+        engine = ThreadEngine(self.n_jobs)
+        graph, neighbors = self._spectral_graph(engine)
         bridge = self.bridge
         if bridge == "auto":  # as for the clusters, whose number decides
             bridge = auto_bridge(graph, self.n_clusters_)
-        return embedded_graph(graph, count, neighbors, bridge, self._cut, self.n_jobs).eigenvalues
+        return embedded_graph(graph, count, neighbors, bridge, self._cut, engine).eigenvalues
 
     def _spectral_graph(self, engine: Engine) -> tuple[Graph, IntArray | None]:
         """The graph that is embedded, and the neighbours that bridge its components."""
@@ -290,7 +290,7 @@ class GraphClusterer(NewPointsMixin, CallbackMixin, ClusterMixin, BaseEstimator,
         return "normalized"
 
     def _labels_of(
-        self, vectors: FloatArray, n_clusters: int, random_state: RandomState
+        self, vectors: FloatArray, n_clusters: int, random_state: RandomState, engine: Engine
     ) -> NDArray[np.intp]:
         return label_embedding(
             vectors,
@@ -298,7 +298,7 @@ class GraphClusterer(NewPointsMixin, CallbackMixin, ClusterMixin, BaseEstimator,
             assign_labels=self.assign_labels,
             n_init=self.n_init,
             random_state=random_state,
-            n_jobs=self.n_jobs,
+            engine=engine,
         )
 
     def _clusters(
@@ -311,7 +311,7 @@ class GraphClusterer(NewPointsMixin, CallbackMixin, ClusterMixin, BaseEstimator,
             counted = score_cluster_counts(self, self._counted_graph(graph), random_state, engine)
             n_clusters = counted.n_clusters
         with engine.progress.stage("eigenvectors and labels", 1):
-            found = self._clusters_of(graph, neighbors, n_clusters, random_state)
+            found = self._clusters_of(graph, neighbors, n_clusters, random_state, engine)
         return replace(found, counted=counted)
 
     def _clusters_of(
@@ -320,19 +320,11 @@ class GraphClusterer(NewPointsMixin, CallbackMixin, ClusterMixin, BaseEstimator,
         neighbors: IntArray | None,
         n_clusters: int,
         random_state: RandomState,
+        engine: Engine,
     ) -> Clusters:
-        labels, embedding = cluster_graph(
-            graph,
-            n_clusters,
-            neighbors=neighbors,
-            bridge=self.bridge,
-            cut=self._cut,
-            assign_labels=self.assign_labels,
-            n_init=self.n_init,
-            random_state=random_state,
-            n_jobs=self.n_jobs,
-            return_embedding=True,
-        )
+        bridge = auto_bridge(graph, n_clusters) if self.bridge == "auto" else self.bridge
+        embedding = embedded_graph(graph, n_clusters, neighbors, bridge, self._cut, engine)
+        labels = self._labels_of(embedding.vectors, n_clusters, random_state, engine)
         return Clusters(labels, embedding, n_clusters)
 
     def _learn_clusters(self, engine: Engine) -> None:

@@ -26,7 +26,7 @@ from srsg.graph.reproducibility import (
     reproducibility_score,
     search_counts,
 )
-from srsg.types import FloatArray, Graph, IntArray, Matrix, RandomState
+from srsg.types import Graph, IntArray, Matrix, RandomState
 
 if TYPE_CHECKING:
     from srsg.estimators.base import GraphClusterer
@@ -133,7 +133,7 @@ def _by_graph_alone(graph: Graph, engine: Engine) -> ScoredCounts:
     Components are found for certain, so their score is their number. Without them the largest
     eigengap is no more than a guess.
     """
-    found = estimate_n_clusters(graph, n_jobs=engine.n_workers)
+    found = estimate_n_clusters(graph, engine=engine)
     certain = found.n_components > 1
     score = float(found.n_clusters) if certain else 0.0
     return ScoredCounts(found.n_clusters, np.array([found.n_clusters]), np.array([score]), certain)
@@ -165,12 +165,13 @@ class _Half:
         # The first vectors of one embedding serve every number of clusters, so the components
         # must hang together: else the first vectors are those of arbitrary components.
         bridge = part.bridge if isinstance(part.bridge, float | int) else auto_bridge(graph, 2)
-        self.vectors: FloatArray = embedded_graph(graph, most, neighbors, bridge, part._cut).vectors
+        embedding = embedded_graph(graph, most, neighbors, bridge, part._cut, engine)
+        self.vectors, self.engine = embedding.vectors, engine
 
     def labels(self, count: int) -> NDArray[np.intp]:
         vectors = unit_length_rows(self.vectors[:, :count])
         with _no_warnings():  # of K-means, where there are fewer different points than clusters
-            return self.part._labels_of(vectors, count, self.seed)
+            return self.part._labels_of(vectors, count, self.seed, self.engine)
 
 
 def _mean_score(halves: list[_Half], count: int) -> float:

@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.utils._param_validation import Interval, validate_parameter_constraints
 from sklearn.utils.validation import check_is_fitted
 
-from srsg.engines import Engine
+from srsg.engines import Engine, ThreadEngine
 from srsg.estimators.base import AT_LEAST_ONE, POSITIVE, Clusters, GraphClusterer
 from srsg.estimators.coded import check_neighbor_count
 from srsg.graph.embedding import diffusion_coordinates
@@ -180,23 +180,24 @@ class SMCE(GraphClusterer):
         neighbors: IntArray | None,
         n_clusters: int,
         random_state: RandomState,
+        engine: Engine,
     ) -> Clusters:
         """Cluster the distinct points; copies get the label of the first of their kind."""
         if neighbors is None or len(self._distinct_) < n_clusters:
-            return super()._clusters_of(graph, neighbors, n_clusters, random_state)
+            return super()._clusters_of(graph, neighbors, n_clusters, random_state, engine)
         own_graph = graph[self._distinct_][:, self._distinct_]
         own_neighbors = self._owner_[neighbors[self._distinct_]]
-        found = super()._clusters_of(own_graph, own_neighbors, n_clusters, random_state)
+        found = super()._clusters_of(own_graph, own_neighbors, n_clusters, random_state, engine)
         embedding = replace(found.embedding, vectors=found.embedding.vectors[self._owner_])
         return replace(found, labels=found.labels[self._owner_], embedding=embedding)
 
     def _labels_of(
-        self, vectors: FloatArray, n_clusters: int, random_state: RandomState
+        self, vectors: FloatArray, n_clusters: int, random_state: RandomState, engine: Engine
     ) -> NDArray[np.intp]:
         if len(self._distinct_) < n_clusters:
-            return super()._labels_of(vectors, n_clusters, random_state)
+            return super()._labels_of(vectors, n_clusters, random_state, engine)
         distinct = vectors[self._distinct_]
-        return super()._labels_of(distinct, n_clusters, random_state)[self._owner_]
+        return super()._labels_of(distinct, n_clusters, random_state, engine)[self._owner_]
 
     def embed(self, n_components: int = 2) -> FloatArray:
         """Unroll each cluster: coordinates along its manifold.
@@ -219,11 +220,10 @@ class SMCE(GraphClusterer):
         validate_parameter_constraints(
             {"n_components": [AT_LEAST_ONE]}, {"n_components": n_components}, "embed"
         )
+        engine = ThreadEngine(self.n_jobs)
         coordinates = np.zeros((len(self.labels_), n_components))
         for label in np.unique(self.labels_):
             members = np.flatnonzero(self.labels_ == label)
             own_graph = self.affinity_matrix_[members][:, members]
-            coordinates[members] = diffusion_coordinates(
-                own_graph, n_components, n_jobs=self.n_jobs
-            )
+            coordinates[members] = diffusion_coordinates(own_graph, n_components, engine=engine)
         return coordinates

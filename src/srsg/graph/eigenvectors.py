@@ -21,7 +21,7 @@ from scipy import linalg, sparse
 from scipy.sparse.linalg import LinearOperator
 from sklearn.exceptions import ConvergenceWarning
 
-from srsg.engines import ThreadEngine, serial_linear_algebra
+from srsg.engines import Engine, ThreadEngine, serial_linear_algebra
 from srsg.engines.warnings import warn_user
 from srsg.graph.normalization import unsigned_indices
 from srsg.kernels.chebyshev import chebyshev
@@ -56,7 +56,7 @@ MOST_AT_ONCE = 32
 
 
 def leading_eigenpairs(
-    matrix: Graph | LinearOperator, count: int, *, n_jobs: int | None = None
+    matrix: Graph | LinearOperator, count: int, *, engine: Engine | None = None
 ) -> Pairs:
     """The largest eigenvalues of a symmetric matrix with eigenvalues from -1 to 1.
 
@@ -66,8 +66,8 @@ def leading_eigenpairs(
         The normalised affinity of a graph.
     count : int
         How many.
-    n_jobs : int or None
-        Threads, as in joblib; None takes all cores. The result does not depend on it.
+    engine : Engine, optional
+        Where the work runs; threads on all cores by default.
 
     Returns
     -------
@@ -92,7 +92,7 @@ def leading_eigenpairs(
     with serial_linear_algebra():
         if size <= DENSE_BELOW or 3 * count > size:
             return _leading_dense(matrix, count)
-        values, vectors, error = _leading_filtered(matrix, count, ThreadEngine(n_jobs))
+        values, vectors, error = _leading_filtered(matrix, count, engine or ThreadEngine())
         if error > TOLERANCE and size <= DENSE_IF_CROWDED:
             return _leading_dense(matrix, count)
     if error > TOLERANCE:
@@ -124,7 +124,7 @@ def _leading_dense(matrix: Graph | LinearOperator, count: int) -> Pairs:
 
 
 def _leading_filtered(
-    matrix: Graph | LinearOperator, count: int, engine: ThreadEngine
+    matrix: Graph | LinearOperator, count: int, engine: Engine
 ) -> tuple[FloatArray, FloatArray, float]:
     """Leading eigenpairs by filtered subspaces, and the largest residual among them."""
     size = matrix.shape[0]
@@ -191,7 +191,7 @@ def _filtered(
     vectors: FloatArray,
     degree: int,
     least: float,
-    engine: ThreadEngine,
+    engine: Engine,
 ) -> FloatArray:
     """The vectors times the polynomial that presses the eigenvalues below ``least`` into
     [-1, 1]."""

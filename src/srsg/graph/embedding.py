@@ -15,6 +15,7 @@ from scipy import sparse
 from scipy.sparse import csgraph
 from scipy.sparse.linalg import LinearOperator
 
+from srsg.engines import Engine
 from srsg.graph.eigenvectors import leading_eigenpairs, plus_low_rank
 from srsg.graph.normalization import normalized, scaled
 from srsg.types import FloatArray, Graph
@@ -43,7 +44,7 @@ class Embedding:
 
 
 def spectral_embedding(
-    affinity: Graph, n_dimensions: int, *, n_jobs: int | None = None
+    affinity: Graph, n_dimensions: int, *, engine: Engine | None = None
 ) -> Embedding:
     """Rows of the leading eigenvectors of ``D^-1/2 W D^-1/2``, scaled to unit length.
 
@@ -58,8 +59,8 @@ def spectral_embedding(
         Symmetric, non-negative weights.
     n_dimensions : int
         Number of eigenvectors.
-    n_jobs : int or None
-        Threads, as in joblib; None takes all cores. The result does not depend on it.
+    engine : Engine, optional
+        Where the work runs; threads on all cores by default.
 
     Returns
     -------
@@ -78,10 +79,10 @@ def spectral_embedding(
     n_components, component = connected_components(affinity)
     if n_components > n_dimensions:
         values, vectors = leading_eigenpairs(
-            _uniformly_linked(affinity), n_dimensions, n_jobs=n_jobs
+            _uniformly_linked(affinity), n_dimensions, engine=engine
         )
     else:
-        values, vectors = _by_component(affinity, component, n_dimensions, n_jobs)
+        values, vectors = _by_component(affinity, component, n_dimensions, engine)
     return Embedding(unit_length_rows(vectors), values, n_components)
 
 
@@ -94,7 +95,7 @@ def connected_components(affinity: Graph) -> tuple[int, NDArray[np.int32]]:
 
 
 def diffusion_coordinates(
-    affinity: sparse.csr_array, n_coordinates: int, *, n_jobs: int | None = None
+    affinity: sparse.csr_array, n_coordinates: int, *, engine: Engine | None = None
 ) -> FloatArray:
     """Eigenvectors of the random walk on a graph, without the first, which is constant.
 
@@ -109,8 +110,8 @@ def diffusion_coordinates(
         Symmetric, non-negative weights.
     n_coordinates : int
         Coordinates a vertex.
-    n_jobs : int or None
-        Threads, as in joblib; None takes all cores. The result does not depend on it.
+    engine : Engine, optional
+        Where the work runs; threads on all cores by default.
 
     Returns
     -------
@@ -136,7 +137,7 @@ def diffusion_coordinates(
     else:
         walk = _uniformly_linked(affinity)
         degree = degree + _uniform_links(degree)
-    _, vectors = leading_eigenpairs(walk, min(n_coordinates + 1, n_vertices), n_jobs=n_jobs)
+    _, vectors = leading_eigenpairs(walk, min(n_coordinates + 1, n_vertices), engine=engine)
     coordinates = np.zeros((n_vertices, n_coordinates))
     if n_vertices > 1:  # a vertex by itself has no degree
         found = vectors[:, 1:] / np.sqrt(degree)[:, None]
@@ -145,11 +146,11 @@ def diffusion_coordinates(
 
 
 def _by_component(
-    affinity: Graph, component: NDArray[np.int32], n_dimensions: int, n_jobs: int | None
+    affinity: Graph, component: NDArray[np.int32], n_dimensions: int, engine: Engine | None
 ) -> tuple[FloatArray, FloatArray]:
     """Leading eigenpairs of a block-diagonal matrix, from those of its blocks."""
     if not component.any():
-        values, vectors = leading_eigenpairs(_normalized(affinity), n_dimensions, n_jobs=n_jobs)
+        values, vectors = leading_eigenpairs(_normalized(affinity), n_dimensions, engine=engine)
         values[0] = 1.0
         return values, vectors
     members = [np.flatnonzero(component == label) for label in range(component.max() + 1)]
@@ -158,7 +159,7 @@ def _by_component(
     pairs: list[tuple[float, FloatArray, NDArray[np.intp]]] = []
     for vertices in members:
         block = _normalized(affinity[vertices][:, vertices])
-        values, vectors = leading_eigenpairs(block, min(most, len(vertices)), n_jobs=n_jobs)
+        values, vectors = leading_eigenpairs(block, min(most, len(vertices)), engine=engine)
         values[0] = 1.0  # exact on a connected block, so no block's second comes before it
         pairs += zip(values, vectors.T, [vertices] * len(values), strict=True)
     pairs.sort(key=lambda pair: -pair[0])

@@ -13,7 +13,7 @@ from sklearn.cluster import KMeans
 from sklearn.utils import check_random_state
 from threadpoolctl import ThreadpoolController
 
-from srsg.engines import ThreadEngine
+from srsg.engines import Engine, ThreadEngine
 from srsg.types import FloatArray, IntArray, RandomState
 
 ELKAN_FROM = 50
@@ -37,7 +37,7 @@ def kmeans_labels(
     *,
     n_init: int = 10,
     random_state: RandomState = None,
-    n_jobs: int | None = None,
+    engine: Engine | None = None,
 ) -> NDArray[np.intp]:
     """Labels of the best of several runs of K-means, each from starts drawn by k-means++.
 
@@ -51,8 +51,8 @@ def kmeans_labels(
         Restarts.
     random_state : int, RandomState or None
         Starts of the runs.
-    n_jobs : int or None
-        Threads, as in joblib; None takes all cores. The labels do not depend on it.
+    engine : Engine, optional
+        Where the work runs; threads on all cores by default.
 
     Returns
     -------
@@ -66,7 +66,7 @@ def kmeans_labels(
     >>> bool(labels[0] == labels[1] != labels[2])
     True
     """
-    engine = ThreadEngine(n_jobs)
+    engine = (engine or ThreadEngine()).quiet()
     # All random numbers are drawn before the work is shared out, so that no order of threads
     # can change them.
     n_trials = 2 + int(log(n_clusters))  # as Arthur and Vassilvitskii advise, and scikit-learn does

@@ -10,6 +10,7 @@ from scipy import sparse
 from sklearn.cluster._spectral import cluster_qr, discretize
 from sklearn.utils import check_array
 
+from srsg.engines import Engine, ThreadEngine
 from srsg.graph.embedding import Embedding, connected_components, spectral_embedding
 from srsg.graph.kmeans import kmeans_labels
 from srsg.graph.n_clusters import estimate_n_clusters
@@ -123,19 +124,20 @@ def cluster_graph(
     True
     """
     graph = check_affinity(affinity)
+    engine = ThreadEngine(n_jobs)
     if n_clusters == "auto":
-        n_clusters = estimate_n_clusters(graph, n_jobs=n_jobs).n_clusters
+        n_clusters = estimate_n_clusters(graph, engine=engine).n_clusters
     check_cluster_count(n_clusters, graph.shape[0])
     if bridge == "auto":
         bridge = auto_bridge(graph, n_clusters)
-    embedding = embedded_graph(graph, n_clusters, neighbors, bridge, cut, n_jobs)
+    embedding = embedded_graph(graph, n_clusters, neighbors, bridge, cut, engine)
     labels = label_embedding(
         embedding.vectors,
         n_clusters,
         assign_labels=assign_labels,
         n_init=n_init,
         random_state=random_state,
-        n_jobs=n_jobs,
+        engine=engine,
     )
     return (labels, embedding) if return_embedding else labels
 
@@ -151,7 +153,7 @@ def embedded_graph(
     neighbors: IntArray | None,
     bridge: float | None,
     cut: Cut,
-    n_jobs: int | None = None,
+    engine: Engine | None = None,
 ) -> Embedding:
     """The spectral embedding of a graph with its bridges, for the cut that is wanted."""
     if neighbors is not None and bridge:
@@ -160,7 +162,7 @@ def embedded_graph(
         graph = evened(graph)
     elif cut != "normalized":
         raise ValueError(f"cut must be 'normalized' or 'ratio', got {cut!r}.")
-    return spectral_embedding(graph, n_dimensions, n_jobs=n_jobs)
+    return spectral_embedding(graph, n_dimensions, engine=engine)
 
 
 def check_affinity(affinity: Matrix) -> Graph:
@@ -192,7 +194,7 @@ def label_embedding(
     assign_labels: AssignLabels = "kmeans",
     n_init: int = 10,
     random_state: RandomState = None,
-    n_jobs: int | None = None,
+    engine: Engine | None = None,
 ) -> NDArray[np.intp]:
     """Labels of embedded vertices: the last step of :func:`cluster_graph`, with its parameters.
 
@@ -212,5 +214,5 @@ def label_embedding(
             f"assign_labels must be 'kmeans', 'discretize' or 'cluster_qr', got {assign_labels!r}."
         )
     return kmeans_labels(
-        vectors, n_clusters, n_init=n_init, random_state=random_state, n_jobs=n_jobs
+        vectors, n_clusters, n_init=n_init, random_state=random_state, engine=engine
     )

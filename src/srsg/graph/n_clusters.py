@@ -7,6 +7,7 @@ from math import ceil, pi, sqrt
 
 import numpy as np
 
+from srsg.engines import Engine
 from srsg.graph.embedding import connected_components, spectral_embedding
 from srsg.types import FloatArray, Graph, IntArray
 
@@ -38,7 +39,7 @@ class ClusterCount:
 
 
 def estimate_n_clusters(
-    graph: Graph, max_clusters: int | None = None, *, n_jobs: int | None = None
+    graph: Graph, max_clusters: int | None = None, *, engine: Engine | None = None
 ) -> ClusterCount:
     """The number of clusters at the largest relative eigengap: of components, as a rule.
 
@@ -63,8 +64,8 @@ def estimate_n_clusters(
     max_clusters : int, optional
         Most clusters looked for; by default the largest of 20, the square root of n and twice the
         number of components, but no more than half of the vertices. Never fewer than components.
-    n_jobs : int or None
-        Threads, as in joblib; None takes all cores. The result does not depend on it.
+    engine : Engine, optional
+        Where the work runs; threads on all cores by default.
 
     Returns
     -------
@@ -92,7 +93,7 @@ def estimate_n_clusters(
         bound = max(20, ceil(sqrt(n_vertices)), 2 * n_components)
         max_clusters = min(bound, n_vertices // 2)
     most = min(max(max_clusters, n_components, 2), n_vertices - 1)
-    eigenvalues = spectral_embedding(own, most + 1, n_jobs=n_jobs).eigenvalues
+    eigenvalues = spectral_embedding(own, most + 1, engine=engine).eigenvalues
     spread = 1 - np.minimum(eigenvalues, 1.0)
     ring = 2 * (pi * n_components / n_vertices) ** 2 * _mean_spread(own)
     gaps = np.diff(spread) / (spread[1:] + STRAY * ring)
