@@ -165,7 +165,9 @@ class _Half:
         # The first vectors of one embedding serve every number of clusters, so the components
         # must hang together: else the first vectors are those of arbitrary components.
         bridge = part.bridge if isinstance(part.bridge, float | int) else auto_bridge(graph, 2)
-        self.vectors: FloatArray = embedded_graph(graph, most, neighbors, bridge, part._cut).vectors
+        self.vectors: FloatArray = embedded_graph(
+            graph, most, neighbors, bridge, part._cut, n_jobs=engine.n_workers
+        ).vectors
 
     def labels(self, count: int) -> NDArray[np.intp]:
         vectors = unit_length_rows(self.vectors[:, :count])
