@@ -18,12 +18,12 @@ from srsg.types import FloatArray, IntArray, RandomState
 ELKAN_FROM = 50
 """Clusters from which on Elkan's bounds save more time than they take."""
 
-RUNS_A_TASK, DISTANCES_A_TASK = 5, 2**22
+RUNS_PER_TASK, DISTANCES_PER_TASK = 5, 2**22
 """Restarts whose starts a task draws together, and the distances it may hold at once."""
 
 
 @dataclass(frozen=True)
-class Run:
+class KMeansRun:
     """What one restart ends in."""
 
     labels: NDArray[np.intp]
@@ -71,7 +71,7 @@ def kmeans_labels(
     n_trials = 2 + int(log(n_clusters))  # as Arthur and Vassilvitskii advise, and scikit-learn does
     n_draws = 1 + (n_clusters - 1) * n_trials
     draws = check_random_state(random_state).random_sample((n_init, n_draws))
-    together = max(1, min(RUNS_A_TASK, DISTANCES_A_TASK // (n_trials * len(vectors))))
+    together = max(1, min(RUNS_PER_TASK, DISTANCES_PER_TASK // (n_trials * len(vectors))))
     groups = [draws[first : first + together] for first in range(0, n_init, together)]
     task = partial(_starts, n_clusters=n_clusters, n_trials=n_trials)
     starts = np.concatenate(engine.map(task, vectors, groups, label="starts of K-means"))
@@ -116,7 +116,7 @@ def _squared_distances(vectors: FloatArray, squares: FloatArray, points: IntArra
     return np.maximum(distances, 0.0, out=distances)  # not below zero by rounding
 
 
-def _run(vectors: FloatArray, start: IntArray) -> Run:
+def _run(vectors: FloatArray, start: IntArray) -> KMeansRun:
     n_clusters = len(start)
     kmeans = KMeans(
         n_clusters,
@@ -128,4 +128,4 @@ def _run(vectors: FloatArray, start: IntArray) -> Run:
     # its own for them, so it must be set here.
     with threadpool_limits(1, user_api="openmp"):
         labels = kmeans.fit_predict(vectors)
-    return Run(np.asarray(labels, dtype=np.intp), float(kmeans.inertia_))
+    return KMeansRun(np.asarray(labels, dtype=np.intp), float(kmeans.inertia_))
