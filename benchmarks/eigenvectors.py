@@ -36,7 +36,7 @@ from srsg.engines import ThreadEngine
 from srsg.graph.eigenvectors import leading_eigenpairs
 from srsg.graph.embedding import connected_components
 from srsg.graph.labels import AUTO_BRIDGE
-from srsg.graph.normalization import bridged, evened, normalized
+from srsg.graph.normalization import bridged, normalized, with_equal_degrees
 from srsg.neighbors import neighbor_graph
 from srsg.types import Cut
 
@@ -216,7 +216,7 @@ def matrices(
     """The normalised graph for each cut, as one matrix whatever its components."""
     if connected_components(graph)[0] > n_clusters:
         graph = bridged(graph, neighbor_graph(neighbors), AUTO_BRIDGE)
-    yield "ratio", sparse.csr_array(normalized(evened(graph)))
+    yield "ratio", sparse.csr_array(normalized(with_equal_degrees(graph)))
     yield "normalized", sparse.csr_array(normalized(graph))
 
 

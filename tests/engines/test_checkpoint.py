@@ -14,7 +14,7 @@ from sklearn.datasets import load_digits
 from srsg import SRSG, L1Graph
 from srsg.engines import checkpoint as module
 from srsg.engines.checkpoint import FolderCheckpoint, fingerprint, points_fingerprint
-from srsg.engines.progress import Progress, told_to
+from srsg.engines.progress import Progress, send_progress_to
 from srsg.points import Points
 from srsg.solvers.l1 import l1_codes
 
@@ -242,6 +242,6 @@ def test_two_processes_on_one_folder(tmp_path):
     expected = str(SRSG(3, random_state=0).fit(X).labels_.tolist())
     for process in processes:
         assert process.communicate(timeout=300)[0].strip() == expected
-    with told_to(Progress()):
+    with send_progress_to(Progress()):
         again = SRSG(3, checkpoint=tmp_path / "kept", random_state=0).fit(X)
     assert str(again.labels_.tolist()) == expected

@@ -7,7 +7,7 @@ import pytest
 from sklearn.datasets import load_digits
 
 from srsg import SMCE, SRSG, L1Graph, RidgeGraph
-from srsg.engines.progress import Progress, told_to
+from srsg.engines.progress import Progress, send_progress_to
 
 X = load_digits().data[:200]
 
@@ -39,7 +39,7 @@ def test_an_interrupted_refit_keeps_the_earlier_fit(estimator, stage):
     model = estimator(3, random_state=0).fit(X[:100])
     before = dict(vars(model))
     expected = model.predict(X[100:])
-    with told_to(Interrupted(stage)), pytest.raises(KeyboardInterrupt):
+    with send_progress_to(Interrupted(stage)), pytest.raises(KeyboardInterrupt):
         model.fit(X[50:])
     after = vars(model)
     assert after.keys() == before.keys()
@@ -57,7 +57,7 @@ def test_a_refused_refit_keeps_the_earlier_fit():
 
 def test_an_interrupted_first_fit_leaves_nothing():
     model = SRSG(3)
-    with told_to(Interrupted("sweep")), pytest.raises(KeyboardInterrupt):
+    with send_progress_to(Interrupted("sweep")), pytest.raises(KeyboardInterrupt):
         model.fit(X)
     assert not [name for name in vars(model) if name.endswith("_")]
 

@@ -12,7 +12,7 @@ from sklearn.datasets import load_digits
 from srsg import SRSG, L1Graph, cluster_graph
 from srsg.graph.agreement import agreement
 from srsg.graph.embedding import spectral_embedding
-from srsg.graph.normalization import evened
+from srsg.graph.normalization import with_equal_degrees
 from srsg.metrics import clustering_accuracy
 from srsg.solvers.codes import symmetrized
 
@@ -51,7 +51,7 @@ def test_ratio_cut_has_the_eigenvectors_of_the_laplacian(dense):
     graph = random_graph(60, 0.2, 0)
     laplacian = np.diag(graph.sum(axis=1)) - graph.toarray()
     values, vectors = linalg.eigh(laplacian, subset_by_index=[0, 3])
-    embedding = spectral_embedding(evened(graph.toarray() if dense else graph), 4)
+    embedding = spectral_embedding(with_equal_degrees(graph.toarray() if dense else graph), 4)
     np.testing.assert_allclose(
         embedding.eigenvalues, 1 - values / graph.sum(axis=1).max(), atol=1e-10
     )

@@ -81,7 +81,7 @@ def test_more_candidates_miss_less():
 def test_codes_are_optimal_on_their_candidates(points, monkeypatch):
     from srsg.solvers import approximate
 
-    close = approximate._close
+    close = approximate._polish
     seen = []
 
     def spy(x, targets, codes, lam):
@@ -91,7 +91,7 @@ def test_codes_are_optimal_on_their_candidates(points, monkeypatch):
         seen.append((targets, candidates))
         return close(x, targets, codes, lam)
 
-    monkeypatch.setattr(approximate, "_close", spy)
+    monkeypatch.setattr(approximate, "_polish", spy)
     result = approximate_l1_codes(
         points, LAM, n_candidates=30, n_certified=1, engine=ThreadEngine(1)
     )

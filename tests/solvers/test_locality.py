@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from srsg.engines import ThreadEngine
 from srsg.kernels.codes import Codes
-from srsg.points import distinct, unit_points
+from srsg.points import unique_indices, unit_points
 from srsg.solvers.l1 import l1_codes
 from srsg.solvers.locality import locality_order
 
@@ -31,7 +31,7 @@ def shuffled():
 
 def rows_needed(index, order, block):
     blocks = np.split(order, range(block, len(order), block))
-    return sum(len(distinct(rows, index[rows].ravel())) for rows in blocks)
+    return sum(len(unique_indices(rows, index[rows].ravel())) for rows in blocks)
 
 
 @pytest.mark.parametrize("new", [False, True])

@@ -59,7 +59,7 @@ def test_points_solved_at_once_change_no_bit(monkeypatch, n_threads):
     settings = {"gamma": 0.001, "step": 0.1, "max_sweeps": 6, "tol": 0.0}
     one = srsg_codes(points, l1.codes, l1.neighbors, engine=ThreadEngine(1), **settings)
     monkeypatch.setattr(sweeps, "LEAST_SHARED", 4)
-    monkeypatch.setattr(sweeps, "POINTS_A_CALL", 3)
+    monkeypatch.setattr(sweeps, "POINTS_PER_CALL", 3)
     from_csr = Codes.from_csr
     monkeypatch.setattr(Codes, "from_csr", lambda codes, spare=0: from_csr(codes))
     several = srsg_codes(points, l1.codes, l1.neighbors, engine=ThreadEngine(n_threads), **settings)

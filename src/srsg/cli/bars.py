@@ -10,19 +10,19 @@ from rich.progress import Progress as Display
 from rich.progress import TimeRemainingColumn as Remaining
 
 from srsg.cli.console import errors, escape, note
-from srsg.engines.progress import SILENT, Progress, Stage, told_to
+from srsg.engines.progress import SILENT, Progress, Stage, send_progress_to
 
 
 @contextmanager
 def bars(quiet: bool = False) -> Iterator[Progress]:
     """Show the stages of all work in the block on standard error, if that is a terminal."""
     if quiet or not errors.is_terminal:
-        with told_to(SILENT):
+        with send_progress_to(SILENT):
             yield SILENT
         return
     with _display(SpinnerColumn(), "{task.description}", transient=True) as display:
         shown = Bars(display)
-        with told_to(shown):
+        with send_progress_to(shown):
             yield shown
 
 

@@ -74,7 +74,7 @@ _listener: ContextVar[Progress | None] = ContextVar("listener", default=None)
 
 
 @contextmanager
-def told_to(progress: Progress) -> Iterator[None]:
+def send_progress_to(progress: Progress) -> Iterator[None]:
     """All work of the block tells its progress here, whatever ``verbose`` asks for.
 
     So a program shows progress in its own way without a parameter of every estimator, which
@@ -84,8 +84,8 @@ def told_to(progress: Progress) -> Iterator[None]:
     --------
     >>> from sklearn.datasets import load_digits
     >>> from srsg import OMPGraph
-    >>> from srsg.engines.progress import PrintedProgress, told_to
-    >>> with told_to(PrintedProgress()):  # on standard error
+    >>> from srsg.engines.progress import PrintedProgress, send_progress_to
+    >>> with send_progress_to(PrintedProgress()):  # on standard error
     ...     _ = OMPGraph(3).fit(load_digits().data[:50])
     """
     token = _listener.set(progress)

@@ -104,7 +104,7 @@ class Engine(Protocol):
     ) -> list[Result]:
         """What ``task`` makes of every block with the rows that it needs, in that order."""
 
-    def rows_a_block(self, points: Points, n_rows: int, rows_each: float = 1.0) -> int:
+    def rows_per_block(self, points: Points, n_rows: int, rows_each: float = 1.0) -> int:
         """How many of ``n_rows`` rows a block of a scan should have, if it needs ``rows_each``
         points per row to start."""
 

@@ -103,7 +103,7 @@ class ThreadEngine:
     ) -> list[Result]:
         return self.map(partial(_start, task), points, blocks, label=label)
 
-    def rows_a_block(self, points: Points, n_rows: int, rows_each: float = 1.0) -> int:
+    def rows_per_block(self, points: Points, n_rows: int, rows_each: float = 1.0) -> int:
         return max(
             1, min(self.block_size, -(-n_rows // self.n_workers))
         )  # few rows too keep all busy

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import adjusted_rand_score
 
-from srsg.engines.progress import SILENT, Progress, Stage, told_to
+from srsg.engines.progress import SILENT, Progress, Stage, send_progress_to
 from srsg.metrics import scores
 from srsg.points import as_dense
 from srsg.registry import methods
@@ -233,7 +233,7 @@ def _measure(connection: Connection, name: str) -> None:
                 _warm_up(method.default(2, **parameters), X)
             model = method.default(n_clusters, **parameters)
             before, start = peak_megabytes(reset=True), time.perf_counter()
-            with told_to(_Sent(connection)):
+            with send_progress_to(_Sent(connection)):
                 model.fit(X)
             seconds, after = time.perf_counter() - start, peak_megabytes()
         except (ValueError, MemoryError, ArithmeticError) as error:

@@ -113,7 +113,7 @@ class Scattering(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : array of shape (n_samples, height * width)
-            One flattened image a row.
+            One flattened image per row.
         y : None
             Ignored.
 
@@ -130,7 +130,7 @@ class Scattering(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : array of shape (n_samples, height * width)
-            One flattened image a row.
+            One flattened image per row.
 
         Returns
         -------
@@ -149,7 +149,7 @@ class Scattering(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : array of shape (n_samples, height * width)
-            One flattened image a row.
+            One flattened image per row.
         y : None
             Ignored.
         **fit_params
@@ -200,7 +200,7 @@ class Scattering(TransformerMixin, BaseEstimator):
         if images.shape[1] != height * width:
             raise ValueError(
                 f"X has {images.shape[1]} features, but image_shape=({height}, {width}) asks for "
-                f"{height} x {width} = {height * width} pixels a row."
+                f"{height} x {width} = {height * width} pixels per row."
             )
         return images
 

@@ -19,12 +19,12 @@ from srsg.types import FloatArray, IntArray, RandomState
 ELKAN_FROM = 50
 """Clusters from which on Elkan's bounds save more time than they take."""
 
-RUNS_A_TASK, DISTANCES_A_TASK = 5, 2**22
+RUNS_PER_TASK, DISTANCES_PER_TASK = 5, 2**22
 """Restarts whose starts a task draws together, and the distances it may hold at once."""
 
 
 @dataclass(frozen=True)
-class Run:
+class KMeansRun:
     """What one restart ends in."""
 
     labels: NDArray[np.intp]
@@ -72,7 +72,7 @@ def kmeans_labels(
     n_trials = 2 + int(log(n_clusters))  # as Arthur and Vassilvitskii advise, and scikit-learn does
     n_draws = 1 + (n_clusters - 1) * n_trials
     draws = check_random_state(random_state).random_sample((n_init, n_draws))
-    together = max(1, min(RUNS_A_TASK, DISTANCES_A_TASK // (n_trials * len(vectors))))
+    together = max(1, min(RUNS_PER_TASK, DISTANCES_PER_TASK // (n_trials * len(vectors))))
     groups = [draws[first : first + together] for first in range(0, n_init, together)]
     task = partial(_starts, n_clusters=n_clusters, n_trials=n_trials)
     starts = np.concatenate(engine.map(task, vectors, groups, label="starts of K-means"))
@@ -117,7 +117,7 @@ def _squared_distances(vectors: FloatArray, squares: FloatArray, points: IntArra
     return np.maximum(distances, 0.0, out=distances)  # not below zero by rounding
 
 
-def _run(vectors: FloatArray, start: IntArray) -> Run:
+def _run(vectors: FloatArray, start: IntArray) -> KMeansRun:
     n_clusters = len(start)
     kmeans = KMeans(
         n_clusters,
@@ -129,11 +129,11 @@ def _run(vectors: FloatArray, start: IntArray) -> Run:
     # its own for them, so it must be set here.
     with _openmp(len(sys.modules)).limit(limits=1):
         labels = kmeans.fit_predict(vectors)
-    return Run(np.asarray(labels, dtype=np.intp), float(kmeans.inertia_))
+    return KMeansRun(np.asarray(labels, dtype=np.intp), float(kmeans.inertia_))
 
 
 @lru_cache(maxsize=1)
 def _openmp(n_modules: int) -> ThreadpoolController:
-    """OpenMP in this process. Looking for it takes a while, so it is done again only when modules
-    were imported since, which may have brought their own."""
+    """OpenMP in this process. Looking for it takes a while, so that is done again only if modules,
+    which may have brought their own, were imported in the meantime."""
     return ThreadpoolController().select(user_api="openmp")

@@ -14,7 +14,7 @@ from srsg.engines import Engine, ThreadEngine
 from srsg.graph.embedding import Embedding, connected_components, spectral_embedding
 from srsg.graph.kmeans import kmeans_labels
 from srsg.graph.n_clusters import estimate_n_clusters
-from srsg.graph.normalization import bridged, evened
+from srsg.graph.normalization import bridged, with_equal_degrees
 from srsg.neighbors import neighbor_graph
 from srsg.types import (
     AssignLabels,
@@ -95,7 +95,7 @@ def cluster_graph(
         belong together; a number builds them always, None never.
     cut : {"normalized", "ratio"}
         Whether clusters are balanced by the sum of their degrees, as Ng, Jordan and Weiss do, or
-        by their numbers of vertices; see :func:`srsg.graph.normalization.evened`.
+        by their numbers of vertices; see :func:`srsg.graph.normalization.with_equal_degrees`.
     assign_labels : {"kmeans", "discretize", "cluster_qr"}
         How the embedded vertices get their labels, as in scikit-learn's spectral clustering.
     n_init : int
@@ -159,7 +159,7 @@ def embedded_graph(
     if neighbors is not None and bridge:
         graph = bridged(sparse.csr_array(graph), neighbor_graph(neighbors), bridge)
     if cut == "ratio":
-        graph = evened(graph)
+        graph = with_equal_degrees(graph)
     elif cut != "normalized":
         raise ValueError(f"cut must be 'normalized' or 'ratio', got {cut!r}.")
     return spectral_embedding(graph, n_dimensions, engine=engine)

@@ -58,7 +58,7 @@ def unsigned_indices(graph: sparse.csr_array) -> tuple[NDArray, NDArray]:
     return graph.indptr.astype(unsigned), graph.indices.astype(unsigned)
 
 
-def evened(affinity: Graph) -> Graph:
+def with_equal_degrees(affinity: Graph) -> Graph:
     """The graph with loops that make all degrees equal to the largest.
 
     The leading eigenvectors of its normalised affinity are those of the Laplacian ``D - W``
@@ -68,8 +68,8 @@ def evened(affinity: Graph) -> Graph:
     Examples
     --------
     >>> import numpy as np
-    >>> from srsg.graph.normalization import evened
-    >>> evened(np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 2.0], [0.0, 2.0, 0.0]]))
+    >>> from srsg.graph.normalization import with_equal_degrees
+    >>> with_equal_degrees(np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 2.0], [0.0, 2.0, 0.0]]))
     array([[2., 1., 0.],
            [1., 0., 2.],
            [0., 2., 1.]])

@@ -15,7 +15,7 @@ NORM_MARGIN = 1.0 + 1e-5
 # Bounds that are compared with strengths of correlations allow for their rounding.
 ROUNDING = 1e-12
 
-Reached = namedtuple("Reached", "floor starts index strength")
+PointsInReach = namedtuple("PointsInReach", "floor starts index strength")
 """For each row, all points whose correlation with its residual is at least ``floor`` in absolute
 value: those of row p are ``index[starts[p]:starts[p + 1]]``, sorted. The floor is infinite
 where nothing is known."""
@@ -45,7 +45,7 @@ def with_entrants(coded, before, task, active, settings, run, reached):
             return active, needed
         start, end = reached.starts[task.row], reached.starts[task.row + 1]
         index, strength = reached.index[start:end], reached.strength[start:end]
-    return joined(active, task, index, strength, bound, run.radius), np.inf
+    return merge_entrants(active, task, index, strength, bound, run.radius), np.inf
 
 
 @helper()
@@ -60,7 +60,7 @@ def all_correlations(coded, before, task):
 
 
 @helper()
-def joined(active, task, index, strength, bound, radius):
+def merge_entrants(active, task, index, strength, bound, radius):
     """Merge the active coordinates with those of ``index`` that pass the check; both sorted."""
     more = np.empty(active.shape[0] + index.shape[0], np.int64)
     size = 0
@@ -84,7 +84,7 @@ def joined(active, task, index, strength, bound, radius):
 
 
 @kernel()
-def reached_points(points, first, resid, correlations, error, floor):
+def points_in_reach(points, first, resid, correlations, error, floor):
     """The points of a shard whose correlation with each residual is at least the floor.
 
     Correlations in float32 leave out most points; float64 decides on the rest.
@@ -109,4 +109,4 @@ def reached_points(points, first, resid, correlations, error, floor):
                     strength[count] = exact
                     count += 1
     starts[-1] = count
-    return Reached(floor, starts, index[:count], strength[:count])
+    return PointsInReach(floor, starts, index[:count], strength[:count])

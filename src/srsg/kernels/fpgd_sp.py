@@ -13,7 +13,7 @@ Settings = namedtuple("Settings", "gamma step max_iter tol")
 Trace = namedtuple("Trace", "objective z v")
 """Where to record the iterates, row k for iteration k; arrays without rows record nothing."""
 
-Run = namedtuple("Run", "iterations fit residual_norm radius")
+FPGDRun = namedtuple("FPGDRun", "iterations fit residual_norm radius")
 """What a run did: its length, ``||x - X z||^2`` at its end, and over all ``m^(k)`` the largest
 residual norm and the largest distance ``||X (m^(k) - z^(0))||``, which bound the gradient of
 every coordinate that took no part."""
@@ -103,7 +103,7 @@ def fpgd_sp_run(gram, b, power, c, z, touched, settings, trace):
         record(trace, iterations, value, z, v)
         if abs(value - previous) < settings.tol:
             break
-    return Run(iterations, fit, np.sqrt(largest), np.sqrt(farthest))
+    return FPGDRun(iterations, fit, np.sqrt(largest), np.sqrt(farthest))
 
 
 @helper()

@@ -12,7 +12,7 @@ from srsg.kernels.linalg import assign, dot
 from srsg.types import FloatArray
 
 
-class Reach(NamedTuple):
+class LastScan(NamedTuple):
     """What is known of the points outside each working set since the last scan.
 
     The residual at that scan, the largest correlation with it in absolute value, and how far
@@ -75,7 +75,7 @@ def keep_pulled(codes, penalty, p):
 
 
 @kernel()
-def renew_reach(
+def renew_working_sets(
     points,
     chosen,
     rows,
@@ -86,7 +86,7 @@ def renew_reach(
     error,
     tol,
     most,
-    reach,
+    last_scan,
     certificate,
     ended,
 ):
@@ -105,7 +105,7 @@ def renew_reach(
             row[codes.index[p, k]] = np.nan  # above no bound
         row[rows[p]] = np.nan
         slack = error * np.sqrt(dot(resid[p], resid[p]))
-        least = penalty.half_lam[p] - reach.radius[p]
+        least = penalty.half_lam[p] - last_scan.radius[p]
         cut = least - slack
         keys = np.empty(most[p])
         ids = np.empty(most[p], np.int64)
@@ -124,8 +124,8 @@ def renew_reach(
             codes.value[p, size + k] = 0.0
             penalty.pull[p, size + k] = 0.0
         codes.size[p] = size + count
-        assign(reach.resid[p], resid[p])
-        reach.bound[p] = least
+        assign(last_scan.resid[p], resid[p])
+        last_scan.bound[p] = least
         # The solver leaves violations up to the tolerance, so to insist on less here would let
         # the same points in and drop them again for ever.
         worst = -keys[0] - penalty.half_lam[p] if count > 0 else 0.0

@@ -46,7 +46,7 @@ class Certificate(NamedTuple):
         return cls(np.zeros(n_rows), np.zeros(n_rows))
 
 
-class Inside(NamedTuple):
+class InsideTerms(NamedTuple):
     """For every row: what its working set says about its certificate.
 
     The largest violation by a point of the working set, and the terms of the duality gap.
@@ -58,7 +58,7 @@ class Inside(NamedTuple):
     l1_norm: FloatArray
 
     @classmethod
-    def empty(cls, n_rows: int) -> Inside:
+    def empty(cls, n_rows: int) -> InsideTerms:
         return cls(*(np.zeros(n_rows) for _ in cls._fields))
 
 
@@ -258,7 +258,7 @@ def solve_working_sets(points, targets, codes, penalty, resid, inside):
             gram[k, k] += ridge
         solve_lasso(gram, b, half_lam, z)
         support = sorted_support(codes.index[p], z)
-        close(gram, b, half_lam, z, support)
+        polish(gram, b, half_lam, z, support)
         assign(resid[p], own)
         for k in support:
             for j in range(own.shape[0]):
@@ -299,7 +299,7 @@ def violation_inside(atoms, resid, z, half_lam, ridge):
 
 
 @helper()
-def close(gram, b, half_lam, z, support):
+def polish(gram, b, half_lam, z, support):
     """Replace ``z`` on its support by the exact minimiser with its signs, if it has them."""
     count = support.shape[0]
     target = np.empty(count)

@@ -20,7 +20,7 @@ from srsg.kernels.linalg import assign, dot, in_float64, start_dot
 from srsg.types import FloatArray
 
 
-class Pulled(NamedTuple):
+class PulledPenalty(NamedTuple):
     """For every row: half of lam, the ridge, and the pull on each point of the working set."""
 
     half_lam: FloatArray

@@ -16,7 +16,7 @@ from srsg.kernels.linalg import dot, gather, gram_matrix, in_float64, multiply
 Problem = namedtuple("Problem", "gram b power")
 """``X_A' X_A``, ``X_A' x`` and ``x' x`` for the coordinates A of a point x."""
 
-Kept = namedtuple("Kept", "size room active_at active numbers_at numbers")
+KeptProblems = namedtuple("KeptProblems", "size room active_at active numbers_at numbers")
 """Problems kept from one sweep to the next, one for each row: its number of coordinates (-1 for
 none), how many have room, where its coordinates begin in ``active``, and where its numbers begin
 in ``numbers``, which are packed as :func:`pack` does."""

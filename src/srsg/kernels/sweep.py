@@ -33,14 +33,14 @@ def new_outcome(n_points: int) -> SweepOutcome:
     )
 
 
-Coded = namedtuple("Coded", "points targets own neighbors")
+SweepData = namedtuple("SweepData", "points targets own neighbors")
 """What is coded over which points: the points and the targets (arrays without rows if they are
 not at hand), the index of each target among the points or -1, and its neighbours."""
 
-Known = namedtuple("Known", "kept reached")
+KnownInputs = namedtuple("KnownInputs", "kept reached")
 """What is known of points that are not at hand: small problems, and who a residual reaches."""
 
-Pass = namedtuple("Pass", "number solved moved needs floor asked n_asked")
+SweepPass = namedtuple("SweepPass", "number solved moved needs floor asked n_asked")
 """A pass over a sweep. For every point: the pass that solved it (0 if none has), the pass in which
 its support last became another one, and, where it could not be solved, what it needs: a problem on
 the coordinates ``asked``, or the points that its residual reaches down to the ``floor``."""

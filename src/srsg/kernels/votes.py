@@ -51,13 +51,13 @@ def count_votes(before, codes, i, neighbors):
             total += 1
     insertion_sort(index)
     count = np.zeros(total, np.int64)
-    distinct = 0
+    n_unique = 0
     for k in range(total):
-        if distinct == 0 or index[k] != index[distinct - 1]:
-            index[distinct] = index[k]
-            distinct += 1
-        count[distinct - 1] += 1
-    return Votes(index[:distinct], count[:distinct], neighbors.shape[0])
+        if n_unique == 0 or index[k] != index[n_unique - 1]:
+            index[n_unique] = index[k]
+            n_unique += 1
+        count[n_unique - 1] += 1
+    return Votes(index[:n_unique], count[:n_unique], neighbors.shape[0])
 
 
 @helper()

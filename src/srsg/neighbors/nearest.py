@@ -36,7 +36,7 @@ def nearest_neighbors(
     """
     engine = engine or ThreadEngine()
     wanted = Queries.of(points, queries)
-    blocks = wanted.blocks(engine.rows_a_block(points, len(wanted)))
+    blocks = wanted.blocks(engine.rows_per_block(points, len(wanted)))
     task = _Search(n_neighbors, engine.block_size)
     return np.concatenate(engine.scan(task, points, blocks, label="nearest neighbours"))
 

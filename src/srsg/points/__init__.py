@@ -5,9 +5,9 @@ from srsg.points.rows import (
     Queries,
     Rows,
     blocks_of_rows,
-    distinct,
     name_rows,
     row_slices,
+    unique_indices,
 )
 from srsg.points.unit import (
     Points,
@@ -28,12 +28,12 @@ __all__ = [
     "as_dense",
     "blocks_of_rows",
     "check_zero_rows",
-    "distinct",
     "float_type",
     "is_memory_mapped",
     "name_rows",
     "root_mean_square_length",
     "row_slices",
+    "unique_indices",
     "unit_points",
     "unit_rows",
 ]

@@ -84,21 +84,21 @@ class Queries:
 
     def needed(self, *others: IntArray) -> IntArray:
         """The points that are queries, and others, each once, in rising order."""
-        return distinct(self.own[self.own >= 0], *others)
+        return unique_indices(self.own[self.own >= 0], *others)
 
     def vectors(self, rows: Rows) -> NDArray[np.floating]:
         """One unit vector per query, given the points that are :meth:`needed`."""
         return rows.x[rows.places(self.own)] if self.new is None else self.new
 
 
-def distinct(*indices: IntArray) -> IntArray:
+def unique_indices(*indices: IntArray) -> IntArray:
     """The points that are named, each once, in rising order; faster than sorting them.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from srsg.points import distinct
-    >>> distinct(np.array([5, 2]), np.array([2, 0]))
+    >>> from srsg.points import unique_indices
+    >>> unique_indices(np.array([5, 2]), np.array([2, 0]))
     array([0, 2, 5])
     """
     named = np.zeros(1 + max(int(index.max(initial=-1)) for index in indices), bool)

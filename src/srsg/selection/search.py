@@ -16,7 +16,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from srsg.engines.progress import SILENT, Progress, progress_for, told_to
+from srsg.engines.progress import SILENT, Progress, progress_for, send_progress_to
 from srsg.estimators import GraphClusterer
 from srsg.graph.labels import check_cluster_count
 from srsg.selection.candidates import Candidates, Columns, auto_candidates, look_at_columns
@@ -182,7 +182,7 @@ class StabilitySearch(ClusterMixin, BaseEstimator):
         counts = self._counts(candidates, X, resamples, seed, progress)
         scores = self._scores(candidates, counts, X, resamples, seed, progress)
         best = _winner(scores)
-        with progress.stage(f"{candidates[best][0]} on all points", 1), told_to(SILENT):
+        with progress.stage(f"{candidates[best][0]} on all points", 1), send_progress_to(SILENT):
             model = fresh(candidates[best][1], counts[best], seed).fit(X)
         self.best_index_, self.best_name_, self.best_estimator_ = best, candidates[best][0], model
         self.labels_ = last_step(model).labels_
@@ -287,7 +287,7 @@ class StabilitySearch(ClusterMixin, BaseEstimator):
 @contextmanager
 def _quietly() -> Iterator[None]:
     """Fits on samples report neither their stages nor their warnings."""
-    with told_to(SILENT), warnings.catch_warnings():
+    with send_progress_to(SILENT), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
 

@@ -19,7 +19,7 @@ from srsg.engines import Engine, ThreadEngine
 from srsg.kernels.candidates import add_candidates, nearest_candidates, solve_over_candidates
 from srsg.kernels.codes import Codes, keep_supports, residuals
 from srsg.kernels.correlations import strongest
-from srsg.kernels.lasso import Certificate, Inside, Penalty, certify, solve_working_sets
+from srsg.kernels.lasso import Certificate, InsideTerms, Penalty, certify, solve_working_sets
 from srsg.neighbors.candidates import CandidateIndex, strongest_of
 from srsg.points import Points, blocks_of_rows
 from srsg.types import FloatArray, IntArray
@@ -116,7 +116,7 @@ def approximate_l1_codes(
     codes = sparse.csr_array(sparse.vstack([block for block, _ in coded]))
 
     sample = _sample(points.n, n_certified, random_state or np.random.RandomState())
-    certificate = certified(points, codes, lam, sample, engine=engine)
+    certificate = certificates_of(points, codes, lam, sample, engine=engine)
     return ApproximateCodes(
         codes=codes,
         neighbors=np.concatenate([neighbors for _, neighbors in coded]),
@@ -157,7 +157,7 @@ def _code(
     left_over = [search(sign * resid, rows, n_candidates) for sign in (1, -1)]
     add_candidates(codes, strongest_of(left_over, n_candidates), n_candidates)
     solve_over_candidates(x, targets, codes, lam / 2)
-    _close(x, targets, codes, lam)
+    _polish(x, targets, codes, lam)
     return codes.to_csr(data.points.n), neighbors
 
 
@@ -167,7 +167,7 @@ def _sample(n_points: int, n_certified: int, random_state: np.random.RandomState
     return np.sort(random_state.choice(n_points, n_certified, replace=False))
 
 
-def certified(
+def certificates_of(
     points: Points,
     codes: sparse.csr_array,
     lam: float,
@@ -184,9 +184,9 @@ def certified(
     >>> import numpy as np
     >>> from scipy import sparse
     >>> from srsg.points import unit_points
-    >>> from srsg.solvers.approximate import certified
+    >>> from srsg.solvers.approximate import certificates_of
     >>> points = unit_points([[1.0, 0.0], [0.0, 1.0], [3.0, 4.0]])
-    >>> certified(points, sparse.csr_array((3, 3)), 0.1, np.array([2])).violation.round(6)
+    >>> certificates_of(points, sparse.csr_array((3, 3)), 0.1, np.array([2])).violation.round(6)
     array([1.5])
     """
     engine = engine or ThreadEngine()
@@ -199,7 +199,7 @@ def certified(
 def _certify(data: tuple[Points, sparse.csr_array], rows: IntArray, *, lam: float) -> Certificate:
     points, all_codes = data
     codes = Codes.from_csr(all_codes[rows])
-    resid, inside = _close(points.x, points.x[rows], codes, lam)
+    resid, inside = _polish(points.x, points.x[rows], codes, lam)
     correlations, error = points.correlations(resid), points.correlation_error
     index, outside = np.empty(len(rows), np.int64), np.empty(len(rows))
     strongest(points.x, rows, resid, correlations, codes, error, index, outside)
@@ -208,9 +208,9 @@ def _certify(data: tuple[Points, sparse.csr_array], rows: IntArray, *, lam: floa
     return certificate
 
 
-def _close(
+def _polish(
     x: NDArray[np.floating], targets: NDArray[np.floating], codes: Codes, lam: float
-) -> tuple[FloatArray, Inside]:
+) -> tuple[FloatArray, InsideTerms]:
     """Solve once more on the sorted supports, so that the codes depend on nothing else.
 
     Returns their residuals, and what their certificates are made of.
@@ -219,6 +219,6 @@ def _close(
     penalty = Penalty(np.full(n_rows, lam / 2), np.zeros(n_rows))
     keep_supports(codes)
     resid = np.empty(targets.shape)
-    inside = Inside.empty(n_rows)
+    inside = InsideTerms.empty(n_rows)
     solve_working_sets(x, targets, codes, penalty, resid, inside)
     return resid, inside

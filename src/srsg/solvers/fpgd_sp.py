@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Bunch
 
 from srsg.engines import serial_linear_algebra
-from srsg.kernels.fpgd_sp import Run, Settings, Trace, fpgd_sp_run
+from srsg.kernels.fpgd_sp import FPGDRun, Settings, Trace, fpgd_sp_run
 from srsg.types import FloatArray, IntArray
 
 
@@ -149,7 +149,7 @@ def fpgd_sp(
 
 def _run(
     A: FloatArray, b: FloatArray, c: FloatArray, z0: FloatArray, settings: Settings
-) -> tuple[FloatArray, Run, Trace]:
+) -> tuple[FloatArray, FPGDRun, Trace]:
     """The kernel on some columns, with a record of the iterates."""
     shape = (settings.max_iter + 1, len(z0))
     trace = Trace(np.empty(shape[0]), np.empty(shape), np.empty(shape))

@@ -126,7 +126,7 @@ def l1_codes(
 
 
 @dataclass(frozen=True)
-class Solved:
+class SolvedSets:
     """Working sets whose codes are optimal over all points, in order of their rows."""
 
     sets: WorkingSets
@@ -144,7 +144,7 @@ def solve_exactly(
     tol: float,
     engine: Engine,
     keep: Checkpoint = NO_CHECKPOINT,
-) -> Solved:
+) -> SolvedSets:
     """Let violators into the working sets until there are none, or after ``MAX_SCANS``."""
     scanned: list[Scanned] = []
     n_scans = 0
@@ -169,7 +169,7 @@ def solve_exactly(
     def of_codes(part: Callable[[Scanned], NDArray]) -> NDArray:
         return _in_order(scanned, lambda block: block.done.rows, part)
 
-    return Solved(
+    return SolvedSets(
         sets=sets[np.argsort(sets.rows)],
         violation=of_codes(lambda block: block.certificate.violation),
         gap=of_codes(lambda block: block.certificate.gap),
@@ -193,11 +193,11 @@ def _scan(
     rest = active.without([block.rows for block in kept])
     some = rest[: engine.block_size]
     needed = len(task.rows(ScanBlock(queries[some.rows], some)))
-    rows_a_block = engine.rows_a_block(points, len(rest), needed / max(1, len(some)))
+    rows_per_block = engine.rows_per_block(points, len(rest), needed / max(1, len(some)))
     return kept + engine.scan(
         task,
         points,
-        [ScanBlock(queries[sets.rows], sets) for sets in rest.blocks(rows_a_block)],
+        [ScanBlock(queries[sets.rows], sets) for sets in rest.blocks(rows_per_block)],
         label=f"codes, scan {number} of {len(active)} points",
         done=keep.saver(name, Scanned.arrays),
     )

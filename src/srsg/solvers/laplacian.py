@@ -10,9 +10,9 @@ from scipy import sparse
 
 from srsg.engines import Engine, ThreadEngine
 from srsg.kernels.codes import Codes, padded
-from srsg.kernels.laplacian import Reach, pulled_sets, renew_reach
+from srsg.kernels.laplacian import LastScan, pulled_sets, renew_working_sets
 from srsg.kernels.lasso import Certificate
-from srsg.kernels.pulled import NORM_MARGIN, Pulled, solve_pulled
+from srsg.kernels.pulled import NORM_MARGIN, PulledPenalty, solve_pulled
 from srsg.neighbors import neighbor_graph
 from srsg.points import BLOCK_SIZE, Points, blocks_of_rows
 from srsg.solvers.codes import symmetrized
@@ -151,8 +151,8 @@ class _Problems:
 
     rows: IntArray
     codes: Codes
-    penalty: Pulled
-    reach: Reach
+    penalty: PulledPenalty
+    last_scan: LastScan
     certificate: Certificate
 
     def with_room(self, more: int) -> _Problems:
@@ -171,15 +171,15 @@ class _State:
     """
 
     codes: Codes
-    reach: Reach
+    last_scan: LastScan
     certificate: Certificate
 
     @classmethod
     def before_the_first_scan(cls, points: Points, init_codes: sparse.csr_array) -> Self:
         """Given codes, and nothing known of the points outside them."""
         nothing_known = np.full(points.n, np.inf)
-        reach = Reach(np.zeros(points.x.shape), nothing_known, np.zeros(points.n))
-        return cls(Codes.from_csr(init_codes), reach, Certificate.empty(points.n))
+        last_scan = LastScan(np.zeros(points.x.shape), nothing_known, np.zeros(points.n))
+        return cls(Codes.from_csr(init_codes), last_scan, Certificate.empty(points.n))
 
     def problems(self, rows: IntArray, weights: sparse.csr_array, lam: float) -> _Problems:
         """The problems of some points, given the codes of their neighbours."""
@@ -193,8 +193,8 @@ class _State:
         return _Problems(
             rows,
             codes,
-            Pulled(np.full(len(rows), lam / 2), ridge, pull),
-            Reach(*(part[rows] for part in self.reach)),
+            PulledPenalty(np.full(len(rows), lam / 2), ridge, pull),
+            LastScan(*(part[rows] for part in self.last_scan)),
             Certificate(*(part[rows] for part in self.certificate)),
         ).with_room(0)
 
@@ -207,8 +207,8 @@ class _State:
             self.codes.index[rows, :width] = codes.index[:, :width]
             self.codes.value[rows, :width] = codes.value[:, :width]
             self.codes.size[rows] = codes.size
-            known = (*self.reach, *self.certificate)
-            for all_points, some in zip(known, (*part.reach, *part.certificate), strict=True):
+            known = (*self.last_scan, *self.certificate)
+            for all_points, some in zip(known, (*part.last_scan, *part.certificate), strict=True):
                 all_points[rows] = some
 
     def result(self, n_points: int) -> sparse.csr_array:
@@ -221,7 +221,7 @@ class _State:
 
 def _solve(points: Points, problems: _Problems) -> _Problems:
     """Solve on the working sets, and scan for violators where there may be any."""
-    x, rows, reach = points.x, problems.rows, problems.reach
+    x, rows, last_scan = points.x, problems.rows, problems.last_scan
     half_lam = problems.penalty.half_lam
     resid = np.empty((len(rows), x.shape[1]))
     ended = np.zeros(len(rows), bool)
@@ -229,16 +229,16 @@ def _solve(points: Points, problems: _Problems) -> _Problems:
     for _ in range(MAX_SCANS):
         codes, penalty = problems.codes, problems.penalty
         solve_pulled(x, active, rows, codes, penalty, TOL, resid, problems.certificate)
-        moved = np.linalg.norm(resid[active] - reach.resid[active], axis=1)
+        moved = np.linalg.norm(resid[active] - last_scan.resid[active], axis=1)
         # A correlation with a unit vector changes by no more than the residual moves.
-        may_violate = reach.bound[active] + moved * NORM_MARGIN > half_lam[active]
+        may_violate = last_scan.bound[active] + moved * NORM_MARGIN > half_lam[active]
         active, moved = active[may_violate], moved[may_violate]
         if not len(active):
             break
-        reach.radius[active] = np.minimum(AHEAD * moved, FARTHEST * half_lam[active])
+        last_scan.radius[active] = np.minimum(AHEAD * moved, FARTHEST * half_lam[active])
         most = np.maximum(LEAST_TAKEN, codes.size)
         problems = problems.with_room(int(most[active].max()))
-        renew_reach(
+        renew_working_sets(
             x,
             active,
             rows,
@@ -249,7 +249,7 @@ def _solve(points: Points, problems: _Problems) -> _Problems:
             points.correlation_error,
             TOL,
             most,
-            reach,
+            last_scan,
             problems.certificate,
             ended,
         )

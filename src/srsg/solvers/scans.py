@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from srsg.engines.sizes import Sized
 from srsg.kernels.codes import drop_zeros, keep_supports
 from srsg.kernels.correlations import ScanBounds, SortedLists, violators
-from srsg.kernels.lasso import Certificate, Inside, certify, solve_working_sets
+from srsg.kernels.lasso import Certificate, InsideTerms, certify, solve_working_sets
 from srsg.neighbors import nearest_in
 from srsg.points import Points, Queries, Rows, row_slices
 from srsg.solvers.working_sets import WorkingSets
@@ -32,13 +32,13 @@ class ScanBlock(Sized):
 
 
 @dataclass(frozen=True)
-class _Coded(Sized):
+class _SolvedBlock(Sized):
     """A block whose codes are optimal over their working sets, and what is known of them."""
 
     own: IntArray
     sets: WorkingSets
     resid: FloatArray
-    inside: Inside
+    inside: InsideTerms
 
 
 @dataclass(frozen=True)
@@ -109,14 +109,14 @@ class L1Scan:
     def rows(self, block: ScanBlock) -> IntArray:
         return block.queries.needed(block.sets.members())
 
-    def start(self, rows: Rows, block: ScanBlock) -> _Coded:
+    def start(self, rows: Rows, block: ScanBlock) -> _SolvedBlock:
         sets, vectors = block.sets.copy(), block.queries.vectors(rows)
         places = sets.codes._replace(index=rows.places(sets.codes.index))
-        resid, inside = np.empty(vectors.shape), Inside.empty(len(sets))
+        resid, inside = np.empty(vectors.shape), InsideTerms.empty(len(sets))
         solve_working_sets(rows.x, vectors, places, sets.penalty, resid, inside)
-        return _Coded(block.queries.own, sets, resid, inside)
+        return _SolvedBlock(block.queries.own, sets, resid, inside)
 
-    def scan_shard(self, shard: Points, started: _Coded) -> _ShardView:
+    def scan_shard(self, shard: Points, started: _SolvedBlock) -> _ShardView:
         room = shard.room(min(self.block_size, len(started.sets)))
         parts = row_slices(len(started.sets), self.block_size)
         views = [self._view(shard, started, rows, room) for rows in parts]
@@ -127,7 +127,7 @@ class L1Scan:
         )
 
     def _view(
-        self, shard: Points, started: _Coded, rows: slice, room: NDArray[np.float32]
+        self, shard: Points, started: _SolvedBlock, rows: slice, room: NDArray[np.float32]
     ) -> _ShardView:
         own, resid, sets = started.own[rows], started.resid[rows], started.sets[rows]
         correlations = shard.correlations(resid, room)
@@ -149,7 +149,7 @@ class L1Scan:
         )
         return _ShardView(neighbors, worst, outside)
 
-    def finish(self, started: _Coded, found: Sequence[_ShardView]) -> Scanned:
+    def finish(self, started: _SolvedBlock, found: Sequence[_ShardView]) -> Scanned:
         most = _most_taken(started.sets)
         worst = SortedLists.best_of([view.violators for view in found], int(most.max()))
         sets = started.sets.copy()
@@ -160,7 +160,7 @@ class L1Scan:
         going_on = sets.with_members(worst.index, np.minimum(worst.size, most))[~ended]
         done = sets[ended]
         keep_supports(done.codes)
-        inside = Inside(*(part[ended] for part in started.inside))
+        inside = InsideTerms(*(part[ended] for part in started.inside))
         outside = np.max([view.outside for view in found], axis=0)[ended]
         certificate = Certificate.empty(len(done))
         certify(inside, done.penalty.half_lam, outside, certificate)

@@ -16,9 +16,9 @@ from scipy import sparse
 from srsg.engines import Engine
 from srsg.engines.sizes import Sized
 from srsg.kernels.codes import Codes, residuals
-from srsg.kernels.entrants import Reached, reached_points
-from srsg.kernels.small_problems import Kept, make_problems, packed_length
-from srsg.kernels.sweep import A_PROBLEM, POINTS_IN_REACH, Known, Pass
+from srsg.kernels.entrants import PointsInReach, points_in_reach
+from srsg.kernels.small_problems import KeptProblems, make_problems, packed_length
+from srsg.kernels.sweep import A_PROBLEM, POINTS_IN_REACH, KnownInputs, SweepPass
 from srsg.neighbors import neighbor_graph
 from srsg.points import Points, Queries, Rows, blocks_of_rows, row_slices
 from srsg.solvers.locality import locality_order
@@ -91,7 +91,7 @@ class ResidualBlock(Sized):
 
 
 @dataclass(frozen=True)
-class FindReached:
+class FindPointsInReach:
     """A scan of all points for those that residuals reach."""
 
     block_size: int
@@ -106,10 +106,12 @@ class FindReached:
         residuals(rows.x, targets, places, resid)
         return resid, block.floor
 
-    def scan_shard(self, shard: Points, started: tuple[FloatArray, FloatArray]) -> list[Reached]:
+    def scan_shard(
+        self, shard: Points, started: tuple[FloatArray, FloatArray]
+    ) -> list[PointsInReach]:
         resid, floor = started
         return [
-            reached_points(
+            points_in_reach(
                 shard.x,
                 shard.first,
                 resid[rows],
@@ -121,7 +123,7 @@ class FindReached:
         ]
 
     def finish(
-        self, started: tuple[FloatArray, FloatArray], found: Sequence[list[Reached]]
+        self, started: tuple[FloatArray, FloatArray], found: Sequence[list[PointsInReach]]
     ) -> list[tuple[IntArray, FloatArray]]:
         """The points that each residual reaches, in rising order, and their correlations."""
         reached: list[tuple[IntArray, FloatArray]] = []
@@ -154,7 +156,7 @@ class RemoteProblems:
     targets: Queries
     neighbors: IntArray
     engine: Engine
-    kept: Kept = field(init=False)
+    kept: KeptProblems = field(init=False)
     reached: dict[int, tuple[float, IntArray, FloatArray]] = field(default_factory=dict)
     """Of some rows: down to which correlation points were looked for, and what was found."""
 
@@ -162,9 +164,9 @@ class RemoteProblems:
         self.kept = no_problems(len(self.neighbors), room=0)
 
     @property
-    def known(self) -> Known:
+    def known(self) -> KnownInputs:
         """All that the sweeps have to know of the points."""
-        return Known(self.kept, self._reached_by_row())
+        return KnownInputs(self.kept, self._reached_by_row())
 
     def make_first(self, starts: IntArray, index: IntArray, codes: Codes) -> FloatArray:
         """Make the problem of every row on likely coordinates; returns the fit of the codes."""
@@ -178,7 +180,7 @@ class RemoteProblems:
         self._make(dict(rows), codes, fits)
         return fits
 
-    def answer(self, this_pass: Pass, before: Codes) -> bool:
+    def answer(self, this_pass: SweepPass, before: Codes) -> bool:
         """Ask the workers for what a pass needs; False if it needs nothing."""
         for_reach = np.flatnonzero(this_pass.needs == POINTS_IN_REACH)
         floors = {row: float(this_pass.floor[row]) for row in for_reach.tolist()}
@@ -247,19 +249,19 @@ class RemoteProblems:
             return
         rows = np.array(sorted(floors))
         floor = np.array([floors[row] for row in rows.tolist()])
-        size = self.engine.rows_a_block(self.points, len(rows))
+        size = self.engine.rows_per_block(self.points, len(rows))
         blocks = [
             ResidualBlock(self.targets[rows[part]], codes.take(rows[part]), floor[part])
             for part in blocks_of_rows(len(rows), size)
         ]
         found = self.engine.scan(
-            FindReached(self.engine.block_size), self.points, blocks, label="points in reach"
+            FindPointsInReach(self.engine.block_size), self.points, blocks, label="points in reach"
         )
         lists = [each for block in found for each in block]
         for row, (index, strength) in zip(rows.tolist(), lists, strict=True):
             self.reached[row] = (floors[row], index, strength)
 
-    def _reached_by_row(self) -> Reached:
+    def _reached_by_row(self) -> PointsInReach:
         floor = np.full(len(self.neighbors), np.inf)
         sizes = np.zeros(len(floor) + 1, np.int64)
         rows = sorted(self.reached)
@@ -268,14 +270,16 @@ class RemoteProblems:
             sizes[row + 1] = len(self.reached[row][1])
         index = [np.empty(0, np.int64), *(self.reached[row][1] for row in rows)]
         strength = [np.empty(0), *(self.reached[row][2] for row in rows)]
-        return Reached(floor, np.cumsum(sizes), np.concatenate(index), np.concatenate(strength))
+        return PointsInReach(
+            floor, np.cumsum(sizes), np.concatenate(index), np.concatenate(strength)
+        )
 
 
-def no_problems(n_rows: int, room: int) -> Kept:
+def no_problems(n_rows: int, room: int) -> KeptProblems:
     """Room for the problem of every row, on this many coordinates; none is kept yet."""
     rows = np.arange(n_rows)
     length = packed_length(room) if room else 0
-    return Kept(
+    return KeptProblems(
         np.full(n_rows, -1),
         room,
         rows * room,

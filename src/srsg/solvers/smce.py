@@ -183,7 +183,7 @@ def _distinct(x: FloatArray) -> tuple[IntArray, IntArray]:
 
 
 @dataclass(frozen=True)
-class _Coded:
+class _CodedBlock:
     """A block of codes over the neighbours, one column per neighbour."""
 
     neighbors: IntArray
@@ -192,17 +192,19 @@ class _Coded:
     gap: FloatArray
 
 
-def _code(points: Searchable, rows: IntArray, *, lam: float, n_neighbors: int) -> _Coded:
+def _code(points: Searchable, rows: IntArray, *, lam: float, n_neighbors: int) -> _CodedBlock:
     targets = points.x[rows]
-    return _coded(points, targets, points.nearest(targets, rows, n_neighbors), lam)
+    return _code_over(points, targets, points.nearest(targets, rows, n_neighbors), lam)
 
 
-def _coded(points: Searchable, targets: FloatArray, neighbors: IntArray, lam: float) -> _Coded:
+def _code_over(
+    points: Searchable, targets: FloatArray, neighbors: IntArray, lam: float
+) -> _CodedBlock:
     codes, distances = np.empty(neighbors.shape), np.empty(neighbors.shape)
     gap = np.zeros(len(targets))
     if neighbors.size:
         code_points(points.x, targets, neighbors, lam, codes, distances, gap)
-    return _Coded(neighbors, codes, distances, gap)
+    return _CodedBlock(neighbors, codes, distances, gap)
 
 
 def _code_new(
@@ -214,7 +216,7 @@ def _code_new(
     fitted = (points.x[neighbors[:, 0]] == targets).all(axis=1)
     codes = np.zeros(neighbors.shape)
     codes[fitted, 0] = 1.0
-    codes[~fitted] = _coded(points, targets[~fitted], neighbors[~fitted], lam).codes
+    codes[~fitted] = _code_over(points, targets[~fitted], neighbors[~fitted], lam).codes
     return codes, neighbors
 
 

@@ -15,9 +15,9 @@ from scipy import sparse
 from srsg.engines import Engine, ThreadEngine, serial_linear_algebra
 from srsg.engines.progress import Stage
 from srsg.kernels.codes import Codes, padded
-from srsg.kernels.entrants import Reached
+from srsg.kernels.entrants import PointsInReach
 from srsg.kernels.fpgd_sp import Settings
-from srsg.kernels.sweep import Coded, Known, Pass, new_outcome, sweep_points
+from srsg.kernels.sweep import KnownInputs, SweepData, SweepPass, new_outcome, sweep_points
 from srsg.kernels.votes import support_distances
 from srsg.points import Points, Queries, blocks_of_rows
 from srsg.solvers.levels import independent_sets
@@ -30,7 +30,7 @@ from srsg.solvers.small_problems import (
 from srsg.solvers.sweep_state import SweepState
 from srsg.types import FloatArray, IntArray
 
-POINTS_A_CALL = 512
+POINTS_PER_CALL = 512
 """Points solved between two looks at the keyboard and the progress."""
 
 LEAST_SHARED = 256
@@ -289,18 +289,18 @@ class _Sweeps:
             x = points.x
             new = x if targets.new is None else targets.new
             nothing = np.empty(0, np.int64)
-            self.at_hand = Known(
+            self.at_hand = KnownInputs(
                 # New points are solved once: nothing is worth keeping.
                 no_problems(n_rows, KEPT_SIZE if fitted is None else 0),
-                Reached(np.empty(0), nothing, nothing, np.empty(0)),
+                PointsInReach(np.empty(0), nothing, nothing, np.empty(0)),
             )
-        self.coded = Coded(x, new, targets.own, neighbors)
+        self.coded = SweepData(x, new, targets.own, neighbors)
 
     def fits(self) -> FloatArray:
         """``||x_i - X z_i||^2`` of every code, before the first sweep."""
         if self.remote is not None:
             return self.first_fits
-        blocks = blocks_of_rows(len(self.coded.own), POINTS_A_CALL)
+        blocks = blocks_of_rows(len(self.coded.own), POINTS_PER_CALL)
         data = (self.coded.points, self.codes)
         return np.concatenate(
             self.engine.map(_fits_of_rows, data, blocks, label="fit of the codes")
@@ -320,7 +320,9 @@ class _Sweeps:
                 return
             this_pass = this_pass._replace(number=this_pass.number + 1)
 
-    def _solve_all(self, before: Codes, known: Known, this_pass: Pass, stage: Stage) -> Pass:
+    def _solve_all(
+        self, before: Codes, known: KnownInputs, this_pass: SweepPass, stage: Stage
+    ) -> SweepPass:
         """One pass; gives the codes more room where one outgrows it."""
 
         def solve(part: IntArray) -> int:
@@ -352,12 +354,12 @@ class _Sweeps:
         return this_pass
 
 
-def _first_pass(n_rows: int, width: int) -> Pass:
+def _first_pass(n_rows: int, width: int) -> SweepPass:
     def zeros() -> IntArray:
         return np.zeros(n_rows, np.int64)
 
     asked = np.empty((n_rows, width), np.int64)
-    return Pass(1, zeros(), zeros(), zeros(), np.zeros(n_rows), asked, zeros())
+    return SweepPass(1, zeros(), zeros(), zeros(), np.zeros(n_rows), asked, zeros())
 
 
 def _waves(neighbors: IntArray, n_threads: int) -> list[list[IntArray]]:
@@ -365,7 +367,7 @@ def _waves(neighbors: IntArray, n_threads: int) -> list[list[IntArray]]:
     of as many as there are in a row."""
     n_points, n_neighbors = neighbors.shape
     if n_threads == 1:
-        return [[part] for part in blocks_of_rows(n_points, POINTS_A_CALL)]
+        return [[part] for part in blocks_of_rows(n_points, POINTS_PER_CALL)]
     starts = np.arange(n_points + 1) * n_neighbors
     waves: list[list[IntArray]] = []
     few: list[IntArray] = []
@@ -376,7 +378,7 @@ def _waves(neighbors: IntArray, n_threads: int) -> list[list[IntArray]]:
         if few:
             waves.append([np.concatenate(few)])
             few = []
-        n_parts = max(n_threads, -(-len(points) // POINTS_A_CALL))
+        n_parts = max(n_threads, -(-len(points) // POINTS_PER_CALL))
         waves.append(np.array_split(points, n_parts))
     return [*waves, [np.concatenate(few)]] if few else waves
 

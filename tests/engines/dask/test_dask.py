@@ -13,7 +13,7 @@ from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
 
 from srsg import SRSG, L1Graph, OMPGraph
-from srsg.engines.progress import told_to
+from srsg.engines.progress import send_progress_to
 from support.cli_runs import run
 
 pytest.importorskip("distributed", reason="needs srsg[dask]")
@@ -123,7 +123,7 @@ def test_every_shard_has_one_owner_and_owners_share_alike(client):
         owners.extend(value for key, value in where.items() if str(key).startswith("Shard"))
 
     chunks = da.from_array(X, chunks=(25, -1))
-    with told_to(Disturbed(begins={"codes, scan 2": look, "sweep 2": look})):
+    with send_progress_to(Disturbed(begins={"codes, scan 2": look, "sweep 2": look})):
         SRSG(10, engine=client).fit_graph(chunks)
     assert len(owners) == 2 * 8
     assert all(len(each) == 1 for each in owners)

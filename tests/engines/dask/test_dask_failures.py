@@ -8,7 +8,7 @@ import pytest
 from sklearn.datasets import load_digits
 
 from srsg import SRSG, L1Graph
-from srsg.engines.progress import told_to
+from srsg.engines.progress import send_progress_to
 
 pytest.importorskip("distributed", reason="needs srsg[dask]")
 da = pytest.importorskip("dask.array", reason="needs srsg[dask]")
@@ -38,7 +38,7 @@ def test_workers_killed_while_coding_and_another_in_the_sweeps(client, chunked, 
         begins={"sweep 2": lambda: kill_workers(client, 1)},
         advances={"codes, scan 2": lambda: kill_workers(client, killed)},
     )
-    with told_to(disturbed):
+    with send_progress_to(disturbed):
         points = da.from_array(X, chunks=(60, -1)) if chunked else X
         model = SRSG(5, random_state=0, engine=client).fit(points)
     assert not disturbed.begins
@@ -51,7 +51,10 @@ def test_ctrl_c_leaves_the_cluster_usable(client):
         raise KeyboardInterrupt
 
     chunks = da.from_array(X, chunks=(60, -1))
-    with told_to(Disturbed(advances={"codes, scan 1": stop})), pytest.raises(KeyboardInterrupt):
+    with (
+        send_progress_to(Disturbed(advances={"codes, scan 1": stop})),
+        pytest.raises(KeyboardInterrupt),
+    ):
         L1Graph(5, engine=client).fit(chunks)
     until = time.monotonic() + 20
     while any(client.processing().values()) and time.monotonic() < until:
@@ -64,12 +67,12 @@ def test_ctrl_c_leaves_the_cluster_usable(client):
 def test_a_lost_scheduler_is_one_clear_error_and_the_work_done_is_kept(tmp_path):
     kept = {"checkpoint": tmp_path / "kept", "random_state": 0}
     with scheduler_process(tmp_path) as (address, scheduler):
-        lost = told_to(Disturbed(begins={"sweep 2": scheduler.kill}))
+        lost = send_progress_to(Disturbed(begins={"sweep 2": scheduler.kill}))
         with lost, pytest.raises(ConnectionError, match=r"scheduler was lost.*checkpoint="):
             SRSG(5, engine=address, **kept).fit(X)
     with scheduler_process(tmp_path) as (address, _):
         resumed = Disturbed()
-        with told_to(resumed):
+        with send_progress_to(resumed):
             model = SRSG(5, engine=address, **kept).fit(X)
     scans = [total for label, total in resumed.totals.items() if label.startswith("codes, scan")]
     assert scans
@@ -87,10 +90,10 @@ def test_threads_go_on_where_they_were_too(tmp_path, block_size, stage):
         raise KeyboardInterrupt
 
     kept = {"checkpoint": str(tmp_path), "random_state": 0}
-    with told_to(Disturbed(advances={stage: stop})), pytest.raises(KeyboardInterrupt):
+    with send_progress_to(Disturbed(advances={stage: stop})), pytest.raises(KeyboardInterrupt):
         SRSG(5, **kept).fit(X)
     resumed = Disturbed()
-    with told_to(resumed):
+    with send_progress_to(resumed):
         model = SRSG(5, **kept).fit(X)
     assert resumed.totals["codes, scan 1 of 200 points"] == 0
     assert_same(model, SRSG(5, random_state=0).fit(X))
@@ -100,7 +103,7 @@ def test_other_points_or_parameters_start_anew(tmp_path):
     SRSG(5, checkpoint=tmp_path).fit_graph(X)
     for points, settings in [(X[::-1], {}), (X, {"lam": 0.2}), (X[:-1], {})]:
         seen = Disturbed()
-        with told_to(seen):
+        with send_progress_to(seen):
             SRSG(5, checkpoint=tmp_path, **settings).fit_graph(points)
         assert any(total for label, total in seen.totals.items() if label.startswith("codes"))
 

@@ -167,7 +167,7 @@ class DaskEngine:
 
         return lost
 
-    def rows_a_block(self, points: Points, n_rows: int, rows_each: float = 1.0) -> int:
+    def rows_per_block(self, points: Points, n_rows: int, rows_each: float = 1.0) -> int:
         assert isinstance(points, ShardedPoints)
         by_work = PRODUCTS_PER_TASK / (points.largest_part * points.n_features)
         under_way = pieces_under_way(living_workers(self.client))
