@@ -27,6 +27,7 @@ def predict(
 ) -> None:
     """Find the clusters of new points by a model, each with the share of its code that agrees.
 
+    By K-means, it is how much nearer a point is to the centre of its cluster than to the next.
     Columns are matched by their names with those that the model was fitted on, whatever their
     order; files without a header go by the order of their columns. Labels go to standard output as
     CSV, or to the file that -o names, which is replaced if it exists.
@@ -36,23 +37,18 @@ def predict(
             check_labels(output)
             check_not_inputs({"--output": output}, [data, model, reading.labels])
             fitted = _load(model)
-            # The reader matches them; the estimator would only warn that an array has no names.
-            features = fitted.__dict__.pop("feature_names_in_", None)
+            features = getattr(fitted, "feature_names_in_", None)
         names = None if features is None else features.tolist()
         table = reading.read(data, progress, quiet=quiet, features=names)
-        shares = fitted.predict_confidence(table.X)
+        from srsg.graph.confidence import predict_with_confidence
+
+        found, share = predict_with_confidence(fitted, table.X)
     from srsg.files import write_labels
 
-    found = shares.argmax(axis=1)
-    write_labels(
-        output,
-        found,
-        row_ids=table.row_ids,
-        columns={"confidence": shares.max(axis=1).round(6)},
-    )
+    write_labels(output, found, row_ids=table.row_ids, columns={"confidence": share.round(6)})
     if quiet:
         return
-    say(f"{len(found)} points in {len(set(found.tolist()))} of {fitted.n_clusters_} clusters")
+    say(f"{len(found)} points in {len(set(found.tolist()))} of {_n_clusters(fitted)} clusters")
     if table.y is not None:
         from srsg.metrics import scores
 
@@ -62,10 +58,19 @@ def predict(
 def _load(path: Path) -> Any:
     from srsg.files import FileError
     from srsg.files.errors import check_file
+    from srsg.graph.unwrapping import clusterer_of
     from srsg.persistence import load_model
 
     check_file(path)
     model = load_model(path)
-    if not hasattr(model, "labels_"):
+    if not hasattr(clusterer_of(model), "labels_"):
         raise FileError(f"{path}: holds a model that has not been fitted.")
     return model
+
+
+def _n_clusters(model: Any) -> int:
+    from srsg.graph.unwrapping import clusterer_of
+
+    clusterer = clusterer_of(model)
+    # K-means has the number as a parameter only.
+    return getattr(clusterer, "n_clusters_", clusterer.n_clusters)

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.metrics.pairwise import euclidean_distances
 
+from srsg.graph.unwrapping import clusterer_of, columns_by_position, points_as_clustered
 from srsg.types import FloatArray, Matrix
 
 
@@ -66,8 +67,20 @@ class Confidence:
         return members[np.argsort(self.share[members], kind="stable")[:count]]
 
 
-def confidence(model: Any, X: NDArray[np.floating]) -> Confidence:
+def confidence(model: Any, X: Matrix) -> Confidence:
     """Confidence by the graph of a fitted model, or by the centres of its clusters.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted: a clusterer with ``labels_``, a pipeline that ends in one, or a search. Centres
+        are those of the points that the clusterer of a pipeline gets.
+    X : array, sparse matrix or DataFrame of shape (n, d)
+        What it was fitted on.
+
+    Returns
+    -------
+    Confidence
 
     Examples
     --------
@@ -79,10 +92,47 @@ def confidence(model: Any, X: NDArray[np.floating]) -> Confidence:
     >>> int(found.share.argmin())
     2
     """
-    graph = getattr(model, "affinity_matrix_", None)
+    clusterer = clusterer_of(model)
+    graph = getattr(clusterer, "affinity_matrix_", None)
     if graph is not None:
-        return _in_graph(graph, model.labels_)
-    return _by_centres(X, model.labels_)
+        return _in_graph(graph, clusterer.labels_)
+    return _by_centres(points_as_clustered(model, X), clusterer.labels_)
+
+
+def predict_with_confidence(model: Any, X: Matrix) -> tuple[NDArray[np.intp], FloatArray]:
+    """Clusters of new points, and how surely they belong there.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted: an estimator of this package or K-means, a pipeline that ends in one, or a search.
+    X : array, sparse matrix or DataFrame of shape (n_new, d)
+        New points, their columns in the order of those that the model was fitted on.
+
+    Returns
+    -------
+    labels : ndarray of shape (n_new,)
+    share : ndarray of shape (n_new,)
+        The share of a point's code that lies in its cluster; by K-means, how much nearer a point is
+        to its cluster's centre than to the next.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.cluster import KMeans
+    >>> from srsg.graph.confidence import predict_with_confidence
+    >>> model = KMeans(2, n_init=1, random_state=0).fit(np.array([[0.0], [1.0], [9.0], [10.0]]))
+    >>> predict_with_confidence(model, np.array([[0.5], [5.0]]))[1].round(3)
+    array([1., 0.])
+    """
+    clusterer = clusterer_of(model)
+    new = points_as_clustered(model, X)
+    with columns_by_position():
+        if hasattr(clusterer, "predict_confidence"):
+            shares = clusterer.predict_confidence(new)
+            return shares.argmax(axis=1), shares.max(axis=1)
+        labels = clusterer.predict(new)
+    return labels, _nearer(euclidean_distances(new, clusterer.cluster_centers_), labels)[0]
 
 
 def _in_graph(graph: Any, labels: NDArray) -> Confidence:
@@ -98,14 +148,18 @@ def _in_graph(graph: Any, labels: NDArray) -> Confidence:
 
 
 def _by_centres(X: NDArray[np.floating], labels: NDArray) -> Confidence:
-    """One minus the ratio of the distances to the own centre and to the next."""
     names, cluster = np.unique(labels, return_inverse=True)
     centres = np.array([X[cluster == c].mean(axis=0) for c in range(len(names))])
-    distance = euclidean_distances(X, centres)
-    rows = np.arange(len(X))
+    share, own = _nearer(euclidean_distances(X, centres), cluster)
+    meaning = "how much nearer a point is to its own cluster's centre than to the next"
+    return Confidence(share, -own, meaning)
+
+
+def _nearer(distance: FloatArray, cluster: NDArray[np.intp]) -> tuple[FloatArray, FloatArray]:
+    """One minus the ratio of the distances to the own centre and to the next; and the former."""
+    rows = np.arange(len(distance))
     own = distance[rows, cluster].copy()
     distance[rows, cluster] = np.inf
     other = distance.min(axis=1)
-    ratio = np.divide(own, other, out=np.ones(len(X)), where=other > 0)
-    meaning = "how much nearer a point is to its own cluster's centre than to the next"
-    return Confidence(np.clip(1.0 - ratio, 0.0, 1.0), -own, meaning)
+    ratio = np.divide(own, other, out=np.ones(len(rows)), where=other > 0)
+    return np.clip(1.0 - ratio, 0.0, 1.0), own

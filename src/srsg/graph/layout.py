@@ -11,6 +11,7 @@ from sklearn.neighbors import kneighbors_graph
 
 from srsg.engines import serial_linear_algebra
 from srsg.graph.affinity import largest_codes
+from srsg.graph.unwrapping import clusterer_of, points_as_clustered
 from srsg.kernels.layout import spread_out
 from srsg.neighbors import neighbor_graph
 from srsg.points import BLOCK_SIZE, blocks_of_rows
@@ -29,6 +30,8 @@ NEIGHBORS_UP_TO = 10_000
 def plane(model: Any, X: FloatArray) -> tuple[FloatArray, str]:
     """Coordinates of the points in the plane, and one line that says what they are.
 
+    The model is a fitted clusterer, a pipeline that ends in one, or a search.
+
     Examples
     --------
     >>> from sklearn.cluster import KMeans
@@ -38,11 +41,13 @@ def plane(model: Any, X: FloatArray) -> tuple[FloatArray, str]:
     >>> plane(KMeans(3, n_init=1, random_state=0).fit(X), X)[0].shape
     (150, 2)
     """
-    graph = getattr(model, "affinity_matrix_", None)
+    clusterer = clusterer_of(model)
+    graph = getattr(clusterer, "affinity_matrix_", None)
     if graph is not None:
-        pulls = _pulls(graph, getattr(model, "neighbors_", None))
+        pulls = _pulls(graph, getattr(clusterer, "neighbors_", None))
         line = "Points joined in the graph pull each other, neighbours a little; random pairs push."
-        return _by_forces(pulls, _start(getattr(model, "embedding_", X))), line
+        return _by_forces(pulls, _start(getattr(clusterer, "embedding_", X))), line
+    X = points_as_clustered(model, X)
     if len(X) <= NEIGHBORS_UP_TO:
         nearest = kneighbors_graph(X, min(MOST_EDGES, len(X) - 1))
         line = "Nearest neighbours pull each other; random pairs push."

@@ -17,12 +17,18 @@ from copy import copy
 from inspect import signature
 from typing import Any
 
+import numpy as np
 from scipy import sparse
+from sklearn.cluster import KMeans
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
 
-from srsg import __version__, estimators
+from srsg import __version__
 from srsg.estimators import GraphClusterer
 from srsg.files import atomic_write
-from srsg.persistence.checking import WHERE_IT_RUNS, InvalidModelError, check_model
+from srsg.persistence.pipelines import CLUSTERERS, SCALERS, check_parts, choose_threads, parts_of
+from srsg.persistence.rules import WHERE_IT_RUNS, InvalidModelError
+from srsg.selection import StabilitySearch
 
 FORMAT = 2
 """Raised by one whenever a file of today would not be understood by the version before."""
@@ -37,8 +43,8 @@ def _name(kind: type) -> str:
     return f"{kind.__module__}.{kind.__name__}"
 
 
-_ESTIMATORS = {_name(getattr(estimators, name)) for name in estimators.__all__}
-_TRUSTED = _ESTIMATORS | {_name(sparse.csr_array)}
+_MODELS = {_name(kind) for kind in (*CLUSTERERS, Pipeline)}
+_TRUSTED = _MODELS | {_name(kind) for kind in (*SCALERS, sparse.csr_array)}
 """What skops may build beside what it trusts itself."""
 
 _PARTS = _TRUSTED | {
@@ -48,25 +54,33 @@ _PARTS = _TRUSTED | {
 """All that a model is made of; skops trusts much more, such as functions of SciPy."""
 
 
-def save_model(model: GraphClusterer, path: str | os.PathLike[str]) -> None:
-    """Write an estimator to a file, which :func:`load_model` reads.
+def save_model(
+    model: GraphClusterer | KMeans | Pipeline | StabilitySearch, path: str | os.PathLike[str]
+) -> None:
+    """Write a model to a file, which :func:`load_model` reads.
 
     The file is written atomically: it is complete or not there. It holds the fitted points, so
     keep it as secret as those. It does not hold where the model runs (``engine``, ``checkpoint``,
     ``memory``, ``n_jobs``, ``max_memory``, ``verbose``): set these after loading.
 
+    Of a :class:`srsg.StabilitySearch`, its ``best_estimator_`` is saved, with the names of the
+    features that the search knows; the other candidates and the scores are not.
+
     Parameters
     ----------
-    model : estimator of this package
-        Fitted or not.
+    model : estimator, KMeans, Pipeline or StabilitySearch
+        An estimator of this package or K-means, alone or at the end of a pipeline whose other steps
+        are ``StandardScaler`` or ``MinMaxScaler``, fitted or not; or a fitted search whose best
+        estimator is one of these.
     path : str or path
         The file to write; an existing one is replaced.
 
     Raises
     ------
     TypeError
-        If the model is no estimator of this package, or holds an object that could not be
-        loaded again.
+        If the model is none of these, or holds an object that could not be loaded again.
+    NotFittedError
+        If it is a search that has not been fitted.
 
     Examples
     --------
@@ -84,11 +98,7 @@ def save_model(model: GraphClusterer, path: str | os.PathLike[str]) -> None:
     True
     """
     skops = check_skops()
-    if _name(type(model)) not in _ESTIMATORS:
-        raise TypeError(f"save_model takes an estimator of srsg, got {type(model).__name__}.")
-    stored = copy(model)
-    for name in WHERE_IT_RUNS:
-        stored.__dict__.pop(name, None)
+    stored = _best_with_names(model) if isinstance(model, StabilitySearch) else _to_store(model)
     with atomic_write(path) as unfinished:
         skops.dump(stored, unfinished)
         _, unknown = _types_of(skops, unfinished)
@@ -97,10 +107,49 @@ def save_model(model: GraphClusterer, path: str | os.PathLike[str]) -> None:
                 f"The model holds objects that cannot be loaded again: {', '.join(unknown)}. Set "
                 "its parameters to plain values."
             )
-        _set_defaults(stored)
-        check_model(stored)
+        for part in parts_of(stored):
+            _set_defaults(part)
+        check_parts(stored)
         with zipfile.ZipFile(unfinished, "a") as archive:
             archive.writestr(_VERSIONS, json.dumps({"format": FORMAT, "srsg": __version__}))
+
+
+def _best_with_names(search: StabilitySearch) -> Any:
+    """What is stored of a search: it was given the names of the features, its winner arrays."""
+    check_is_fitted(search, "best_estimator_")
+    stored = _to_store(search.best_estimator_)
+    names = getattr(search, "feature_names_in_", None)
+    if names is not None:
+        # A pipeline has the names that its first step has.
+        first = stored.steps[0][1] if isinstance(stored, Pipeline) else stored
+        first.feature_names_in_ = names
+    return stored
+
+
+def _to_store(model: Any) -> Any:
+    """A copy in plain values, without what says where it runs."""
+    try:
+        parts_of(model)
+    except InvalidModelError as error:
+        raise TypeError(
+            "save_model takes an estimator of srsg or KMeans, alone or in a pipeline after "
+            f"StandardScaler or MinMaxScaler, or a StabilitySearch; got {type(model).__name__} "
+            f"({error})."
+        ) from error
+    stored = _copied(model)
+    if isinstance(stored, Pipeline):
+        stored.steps = [(name, _copied(step)) for name, step in stored.steps]
+    return stored
+
+
+def _copied(part: Any) -> Any:
+    stored = copy(part)
+    for name in (*WHERE_IT_RUNS, "_n_threads"):
+        stored.__dict__.pop(name, None)
+    for name, value in vars(stored).items():
+        if isinstance(value, np.generic):  # scikit-learn counts in NumPy's numbers
+            setattr(stored, name, value.item())
+    return stored
 
 
 def load_model(path: str | os.PathLike[str]) -> Any:
@@ -117,7 +166,7 @@ def load_model(path: str | os.PathLike[str]) -> Any:
 
     Returns
     -------
-    estimator
+    estimator, KMeans or Pipeline
 
     Raises
     ------
@@ -125,28 +174,25 @@ def load_model(path: str | os.PathLike[str]) -> Any:
         If there is no such file.
     ValueError
         If it is no model of this package, is damaged, was written by a newer version of the
-        format, holds anything but estimators of this package, arrays and plain values, or has
-        values that no fit leaves.
+        format, holds anything but estimators of this package, K-means, pipelines of these,
+        arrays and plain values, or has values that no fit leaves.
     """
     skops = check_skops()
     _check_versions(path)
     try:
         kind, unknown = _types_of(skops, path)
-        if kind in _ESTIMATORS and not unknown:
+        if kind in _MODELS and not unknown:
             model = skops.load(path, trusted=sorted(_TRUSTED))
     except Exception as error:  # whatever a damaged file makes the reader raise
         raise ValueError(f"{path} is damaged: {error}") from error
     if unknown:
         raise ValueError(f"{path} holds types that are not trusted: {', '.join(unknown)}.")
-    if kind not in _ESTIMATORS:
+    if kind not in _MODELS:
         name = kind.rpartition(".")[2]
-        raise ValueError(f"{path} holds a {name}, which is no estimator of srsg.")
-    for old, new in _RENAMED.items():
-        if old in vars(model):
-            setattr(model, new, model.__dict__.pop(old))
-    ignored = _set_defaults(model)
+        raise ValueError(f"{path} holds a {name}, which is no model that srsg saves.")
     try:
-        check_model(model)
+        ignored = [words for part in parts_of(model) for words in _made_ours(part)]
+        check_parts(model)
     except (InvalidModelError, AttributeError, TypeError, ValueError) as error:
         raise ValueError(f"{path} holds no valid model: {error}.") from error
     if ignored:
@@ -156,6 +202,14 @@ def load_model(path: str | os.PathLike[str]) -> Any:
             stacklevel=2,
         )
     return model
+
+
+def _made_ours(part: Any) -> list[str]:
+    """Let a part of a model have today's names and run here; what it asked for is returned."""
+    for old, new in _RENAMED.items():
+        if old in vars(part):
+            setattr(part, new, part.__dict__.pop(old))
+    return _set_defaults(part)
 
 
 def _set_defaults(model: Any) -> list[str]:
@@ -169,6 +223,7 @@ def _set_defaults(model: Any) -> list[str]:
             setattr(model, name, default)
             if found is not None and found != default:
                 ignored.append(f"{name}={found!r}")
+    choose_threads(model)
     return ignored
 
 
@@ -195,7 +250,7 @@ def _types_of(skops: Any, path: str | os.PathLike[str]) -> tuple[str, list[str]]
         schema = json.loads(archive.read("schema.json"))
     kind = next(_types_in(schema))
     unknown = set(skops.get_untrusted_types(file=path)) - _TRUSTED
-    if kind in _ESTIMATORS:
+    if kind in _MODELS:
         unknown |= set(_types_in(schema)) - _PARTS
     return kind, sorted(unknown)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from srsg.graph.confidence import confidence
+from srsg.graph.unwrapping import clusterer_of
 from srsg.plot.axes import new_axes
 from srsg.points import as_dense
 from srsg.types import Matrix
@@ -30,7 +31,8 @@ def gallery(
     Parameters
     ----------
     model : estimator
-        Fitted: any estimator of this package, or another with ``labels_``.
+        Fitted: any estimator of this package, another with ``labels_``, a pipeline that ends in
+        one of these, or a :class:`srsg.StabilitySearch`.
     X : array or sparse matrix of shape (n, d)
         What it was fitted on: pictures, one a row.
     image_shape : (height, width) or (height, width, 3)
@@ -63,7 +65,7 @@ def gallery(
     pictures = points.reshape(len(points), *image_shape)
     height, width, *channels = pictures.shape[1:]
     sure = confidence(model, points)
-    names, cluster = np.unique(model.labels_, return_inverse=True)
+    names, cluster = np.unique(clusterer_of(model).labels_, return_inverse=True)
     low, high = points.min(), points.max()
     # A line of empty pixels between pictures; the last channel hides them.
     sheet = np.zeros((len(names), height + 1, count, width + 1, 4))

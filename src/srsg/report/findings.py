@@ -14,11 +14,14 @@ from scipy.optimize import linear_sum_assignment
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import adjusted_rand_score
 from sklearn.metrics.cluster import contingency_matrix
+from sklearn.pipeline import Pipeline
 
 from srsg.graph.confidence import Confidence, confidence
+from srsg.graph.unwrapping import best_of, clusterer_of
 from srsg.metrics import clustering_accuracy, normalized_mutual_info
 from srsg.points import as_dense
 from srsg.registry import methods
+from srsg.selection import StabilitySearch
 from srsg.types import FloatArray, IntArray, Matrix
 
 EIGENVALUES_UP_TO = 10_000
@@ -52,9 +55,12 @@ class Findings:
 
     Attributes
     ----------
+    given : estimator
+        The fitted model as it was given: a clusterer, a pipeline that ends in one, or a search.
     model : estimator
-        Fitted.
+        The clusterer in it.
     X : ndarray of shape (n, d)
+        As it was given, before the steps of a pipeline.
     cluster : ndarray of shape (n,)
         Place of each point's cluster in ``cluster_names``.
     cluster_names, class_names, feature_names : list of str
@@ -67,6 +73,7 @@ class Findings:
     confidence : Confidence
     """
 
+    given: Any
     model: Any
     X: NDArray
     cluster: IntArray
@@ -101,6 +108,22 @@ class Findings:
         own = type(self.model).__name__
         titles = {m.path.rsplit(":")[-1]: m.title for m in methods().values()}
         return titles.get(own, own)
+
+    @property
+    def search(self) -> StabilitySearch | None:
+        """The search that chose the model, if one did."""
+        return self.given if isinstance(self.given, StabilitySearch) else None
+
+    @property
+    def method_in_full(self) -> str:
+        """The method, what was done to the points before it, and who chose it."""
+        best = best_of(self.given)
+        words = [self.method]
+        if isinstance(best, Pipeline) and len(best.steps) > 1:
+            words.append(f"after {', '.join(type(step).__name__ for _, step in best.steps[:-1])}")
+        if self.search is not None:
+            words.append("(chosen by StabilitySearch)")
+        return " ".join(words)
 
     @cached_property
     def scores(self) -> dict[str, float]:
@@ -154,7 +177,8 @@ def find(
     seconds: float | None = None,
 ) -> Findings:
     """Check the arguments of :func:`srsg.report.write_report` and collect what they say."""
-    if getattr(model, "labels_", None) is None:
+    clusterer = clusterer_of(model)
+    if getattr(clusterer, "labels_", None) is None:
         raise NotFittedError(f"model, a {type(model).__name__}, has no labels_: fit it first.")
     if feature_names is None:
         feature_names = getattr(X, "columns", None)
@@ -166,8 +190,8 @@ def find(
             f"X must have numbers only, got {data.dtype}; encode its categories first."
         )
     n_points, n_features = data.shape
-    _check_length("X", n_points, len(model.labels_), "labels_ of the model")
-    names, cluster = np.unique(model.labels_, return_inverse=True)
+    _check_length("X", n_points, len(clusterer.labels_), "labels_ of the model")
+    names, cluster = np.unique(clusterer.labels_, return_inverse=True)
     classes, known = None, np.empty(0)
     if y is not None:
         true = np.asarray(y)
@@ -180,7 +204,8 @@ def find(
     if feature_names is not None:
         _check_length("feature_names", len(feature_names), n_features, "columns of X")
     return Findings(
-        model=model,
+        given=model,
+        model=clusterer,
         X=data,
         cluster=cluster,
         cluster_names=[str(name) for name in names],

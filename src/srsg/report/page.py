@@ -20,7 +20,7 @@ from srsg import __version__
 from srsg.files import atomic_write
 from srsg.graph.layout import plane
 from srsg.plot.colors import palette
-from srsg.report import evidence, sections
+from srsg.report import choice, evidence, sections
 from srsg.report.findings import Findings, find
 from srsg.report.gallery import chosen_members, gallery
 from srsg.report.thumbnails import Thumbnails, thumbnails
@@ -52,7 +52,9 @@ def write_report(
     path : path-like
         The file, replaced at once when the page is complete and not touched before.
     model : estimator
-        Fitted: any estimator of this package, or another with ``labels_``.
+        Fitted: any estimator of this package, another with ``labels_``, a pipeline that ends in
+        one of these, or a :class:`srsg.StabilitySearch`, whose page also says what was compared
+        and why the winner won.
     X : array, sparse matrix or DataFrame of shape (n, d)
         What it was fitted on.
     y : array-like of shape (n,), optional
@@ -114,11 +116,12 @@ def page(found: Findings) -> str:
     if found.image_shape:
         wanted = np.unique(np.concatenate([part for pair in chosen for part in pair]))
         pictures = thumbnails(found.X, found.image_shape, wanted)
-    coordinates, line = plane(found.model, found.X)
+    coordinates, line = plane(found.given, found.X)
     body = "\n".join(
         part
         for part in (
             sections.summary(found),
+            choice.choice(found),
             sections.map_of_points(found, line),
             sections.clusters(found),
             evidence.graphs(found),
@@ -131,7 +134,7 @@ def page(found: Findings) -> str:
     )
     return Template(_asset("page.html")).substitute(
         title=escape(found.title),
-        method=escape(found.method),
+        method=escape(found.method_in_full),
         version=escape(__version__),
         navigation=_navigation(body),
         body=body,

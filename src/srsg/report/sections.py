@@ -135,8 +135,8 @@ def clusters(found: Findings) -> str:
         share = found.confidence.share[found.cluster == place]
         cells = [
             f'<th scope="row">{swatch(place)}{escape(name)}</th>',
-            _bar_cell(f"{sizes[place]:,}", sizes[place] / sizes.max()),
-            _bar_cell(f"{share.mean():.2f}", share.mean()),
+            bar_cell(f"{sizes[place]:,}", sizes[place] / sizes.max()),
+            bar_cell(f"{share.mean():.2f}", share.mean()),
             f"<td>{(share < 0.5).sum():,}</td>",
         ]
         if found.classes is not None:
@@ -144,7 +144,7 @@ def clusters(found: Findings) -> str:
             largest = int(counts.argmax())
             cells.append(f'<td class="text">{escape(found.class_names[largest])}</td>')
             cells.append(
-                _bar_cell(f"{counts[largest] / sizes[place]:.0%}", counts.max() / sizes[place])
+                bar_cell(f"{counts[largest] / sizes[place]:.0%}", counts.max() / sizes[place])
             )
         rows.append(f"<tr>{''.join(cells)}</tr>")
     heads = ["cluster", "points", "mean certainty", "below one half"]
@@ -162,7 +162,8 @@ def clusters(found: Findings) -> str:
     return section("clusters", "Clusters", body, lead)
 
 
-def _bar_cell(text: str, share: float) -> str:
+def bar_cell(text: str, share: float) -> str:
+    """A cell of a table with a bar behind its text."""
     return f'<td class="bar" style="--share:{share:.3f}"><span>{text}</span></td>'
 
 

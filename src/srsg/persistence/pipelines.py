@@ -1,0 +1,225 @@
+"""What a file may hold of scikit-learn: K-means, two scalers, and pipelines.
+
+Like the codes of our own estimators, the centres of K-means are read by compiled loops that check
+no bounds: shapes must fit each other before anything is predicted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from joblib import cpu_count
+from sklearn.cluster import KMeans
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
+
+from srsg import estimators
+from srsg.persistence.checking import check_model
+from srsg.persistence.rules import (
+    Rule,
+    attributes_of,
+    check_known,
+    check_names,
+    check_parameters,
+    count,
+    floats,
+    in_range,
+    mapping,
+    positive,
+    require,
+)
+
+SCALERS: tuple[type, ...] = (StandardScaler, MinMaxScaler)
+CLUSTERERS: tuple[type, ...] = (*(getattr(estimators, name) for name in estimators.__all__), KMeans)
+
+
+def parts_of(model: Any) -> list[Any]:
+    """A model and, if it is a pipeline, its steps; anything else than we save is refused.
+
+    Raises
+    ------
+    InvalidModelError
+
+    Examples
+    --------
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from srsg import SRSG
+    >>> from srsg.persistence.pipelines import parts_of
+    >>> parts_of(make_pipeline(StandardScaler(), SRSG(3)))[1:]
+    [StandardScaler(), SRSG(n_clusters=3)]
+    """
+    if type(model) in CLUSTERERS:
+        return [model]
+    require(type(model) is Pipeline, "model", f"is a {type(model).__name__}")
+    steps = vars(model).get("steps")
+    named = type(steps) is list and all(type(step) is tuple and len(step) == 2 for step in steps)
+    require(named and steps, "steps", "is no list of names and estimators")
+    names = [name for name, _ in steps]
+    plain = all(type(name) is str and "__" not in name for name in names)
+    require(plain and len(set(names)) == len(names), "steps", f"has the names {names}")
+    for place, (_, step) in enumerate(steps, start=1):
+        allowed = CLUSTERERS if place == len(steps) else SCALERS
+        words = "the clusterer at the end" if place == len(steps) else "a scaler before it"
+        require(type(step) in allowed, "steps", f"has a {type(step).__name__} for {words}")
+    return [model, *(step for _, step in steps)]
+
+
+def check_parts(model: Any) -> None:
+    """Refuse a model or a pipeline whose values are not what a fit leaves.
+
+    Raises
+    ------
+    InvalidModelError
+    """
+    parts = parts_of(model)
+    for part in parts:
+        if type(part) is Pipeline:
+            check_known(part, ["_sklearn_output_config"])
+            require(part.transform_input is None, "transform_input", "is not None")
+        elif type(part) in _RULES:
+            _check_by_rules(part, _RULES[type(part)])
+        else:
+            check_model(part)
+    widths = {part.n_features_in_ for part in parts if "n_features_in_" in vars(part)}
+    require(len(widths) <= 1, "n_features_in_", f"differs between the steps: {sorted(widths)}")
+
+
+def choose_threads(part: Any) -> None:
+    """Let a fitted K-means predict with the threads of this machine, whatever a file names."""
+    vars(part).pop("_n_threads", None)
+    if type(part) is KMeans and "cluster_centers_" in vars(part):
+        part._n_threads = cpu_count()
+
+
+def _check_by_rules(model: Any, rules: Mapping[str, Rule]) -> None:
+    check_known(model, rules.keys())
+    check_parameters(model)
+    attributes = attributes_of(model)
+    if not attributes.keys() - _OPTIONAL:
+        return  # not fitted
+    # Some of these are looked at only when points are predicted, which is too late.
+    missing = sorted(rules.keys() - _OPTIONAL - attributes.keys())
+    require(not missing, ", ".join(missing), "is missing")
+    _n_features("n_features_in_", model.n_features_in_, model)
+    for name, value in attributes.items():
+        rules[name](name, value, model)
+
+
+def _n_features(name: str, value: Any, model: Any) -> None:
+    count(name, value, model)
+    require(value > 0, name, f"is {value}")
+
+
+def _feature_names(name: str, value: Any, model: Any) -> None:
+    check_names(name, value, model.n_features_in_)
+
+
+def _per_feature(name: str, value: Any, model: Any) -> None:
+    floats(name, value, 1)
+    width = model.n_features_in_
+    require(len(value) == width, name, f"has {len(value)} values for {width} features")
+
+
+def _positive_per_feature(name: str, value: Any, model: Any) -> None:
+    _per_feature(name, value, model)
+    require((value > 0).all(), name, "has values that are not positive")
+
+
+def _ranges(name: str, value: Any, model: Any) -> None:
+    _per_feature(name, value, model)
+    require((value >= 0).all(), name, "has values below zero")
+
+
+def _if_any(parameters: tuple[str, ...], rule: Rule) -> Rule:
+    """A rule for what a scaler learns only if one of its parameters asks for it."""
+
+    def check(name: str, value: Any, model: Any) -> None:
+        if value is not None or any(getattr(model, each) for each in parameters):
+            rule(name, value, model)
+
+    return check
+
+
+def _scale(name: str, value: Any, model: Any) -> None:
+    _positive_per_feature(name, value, model)
+    low, high = _feature_range(model)
+    require(low < high, "feature_range", f"is {model.feature_range}")
+
+
+def _feature_range(model: Any) -> tuple[float, float]:
+    """The range that a scaler maps to: two finite numbers."""
+    ends = model.feature_range
+    plain = len(ends) == 2 and all(type(end) in (int, float) for end in ends)
+    require(plain and np.isfinite(ends).all(), "feature_range", f"is {ends}")
+    return ends
+
+
+def _centres(name: str, value: Any, model: Any) -> None:
+    floats(name, value, 2)
+    require(value.dtype in (np.float32, np.float64), name, f"has type {value.dtype}")
+    shape = (model.n_clusters, model.n_features_in_)
+    require(value.shape == shape, name, f"has shape {value.shape} instead of {shape}")
+    model.cluster_centers_ = np.ascontiguousarray(value)
+
+
+def _labels(name: str, value: Any, model: Any) -> None:
+    in_range(name, value, 1, model.n_clusters)
+    require(len(value) >= model.n_clusters, name, "has fewer points than clusters")
+
+
+def _n_clusters(name: str, value: Any, model: Any) -> None:
+    require(type(value) is int, name, f"is a {type(value).__name__}, no integer")
+    require(value == model.n_clusters, name, f"is {value} for {model.n_clusters} clusters")
+
+
+def _algorithm(name: str, value: Any, model: Any) -> None:
+    require(value in ("lloyd", "elkan"), name, f"is {value!r}")
+
+
+def _finite(name: str, value: Any, model: Any) -> None:
+    require(type(value) in (int, float), name, f"is a {type(value).__name__}")
+    require(0 <= value < np.inf, name, f"is {value}")
+
+
+_OF_EACH: dict[str, Rule] = {
+    "n_features_in_": _n_features,
+    "feature_names_in_": _feature_names,
+    "_sklearn_output_config": mapping(str, str),
+}
+
+_OPTIONAL = {"feature_names_in_", "_sklearn_output_config"}
+
+_RULES: dict[type, dict[str, Rule]] = {
+    StandardScaler: {
+        **_OF_EACH,
+        "n_samples_seen_": positive,
+        "mean_": _if_any(("with_mean",), _per_feature),
+        "var_": _if_any(("with_std",), _ranges),
+        "scale_": _if_any(("with_std",), _positive_per_feature),
+    },
+    MinMaxScaler: {
+        **_OF_EACH,
+        "n_samples_seen_": positive,
+        "scale_": _scale,
+        "min_": _per_feature,
+        "data_min_": _per_feature,
+        "data_max_": _per_feature,
+        "data_range_": _ranges,
+    },
+    KMeans: {
+        **_OF_EACH,
+        "cluster_centers_": _centres,
+        "labels_": _labels,
+        "inertia_": _finite,
+        "n_iter_": count,
+        "_n_threads": positive,
+        "_n_features_out": _n_clusters,
+        "_n_init": positive,
+        "_tol": _finite,
+        "_algorithm": _algorithm,
+    },
+}
+"""A rule for everything that a fit learns. All of it must be there, except what is optional."""
