@@ -168,7 +168,7 @@ def test_summary_as_json(tmp_path, table):
 
 def test_number_of_clusters_is_found_without_k(table):
     done = good("cluster", table, "--labels", "kind")
-    assert "-k was not given: the graph suggests 3 clusters" in done.stderr
+    assert "-k was not given: 3 clusters were found" in done.stderr
     assert set(labels_of(done.stdout)) == {0, 1, 2}
 
 

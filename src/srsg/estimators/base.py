@@ -25,7 +25,7 @@ from srsg.estimators.callbacks import (
     with_callback_progress,
     with_callbacks,
 )
-from srsg.estimators.cluster_counts import score_cluster_counts
+from srsg.estimators.cluster_counts import BestCountsMixin, score_cluster_counts
 from srsg.estimators.engines import engine_of, is_dask, points_on_workers
 from srsg.estimators.graph_cache import build_or_load_graph
 from srsg.estimators.new_points import NewPointsMixin
@@ -69,7 +69,14 @@ class Clusters:
     counted: ScoredCounts | None = None
 
 
-class GraphClusterer(NewPointsMixin, CallbackMixin, ClusterMixin, BaseEstimator, metaclass=ABCMeta):
+class GraphClusterer(
+    BestCountsMixin,
+    NewPointsMixin,
+    CallbackMixin,
+    ClusterMixin,
+    BaseEstimator,
+    metaclass=ABCMeta,
+):
     """Base of the estimators that build a graph of the points and cluster it.
 
     A subclass stores its parameters in ``__init__``, adds their constraints, and writes
@@ -226,33 +233,6 @@ class GraphClusterer(NewPointsMixin, CallbackMixin, ClusterMixin, BaseEstimator,
             for count in counts
         ]
         return np.column_stack(columns)
-
-    def best_counts(self, n_best: int = 3) -> list[int]:
-        """The numbers of clusters that the data speak for most, best first.
-
-        Parameters
-        ----------
-        n_best : int
-            How many numbers.
-
-        Returns
-        -------
-        list of int
-            The first is ``n_clusters_``; the scores are in ``cluster_count_scores_``.
-        """
-        check_is_fitted(self, "labels_")
-        if not hasattr(self, "cluster_counts_"):
-            raise ValueError(
-                f"n_clusters={self.n_clusters} was given: only a fit with n_clusters='auto' tries "
-                "several numbers."
-            )
-        counted = ScoredCounts(
-            self.n_clusters_,
-            self.cluster_counts_,
-            self.cluster_count_scores_,
-            self.structure_found_,
-        )
-        return counted.best(n_best)
 
     def spectrum(self, count: int) -> FloatArray:
         """Leading eigenvalues of the normalised graph that was clustered.

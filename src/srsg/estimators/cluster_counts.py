@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from srsg.engines import Engine, ThreadEngine
 from srsg.engines.checkpoint import NO_CHECKPOINT
@@ -26,7 +27,7 @@ from srsg.graph.reproducibility import (
     reproducibility_score,
     search_counts,
 )
-from srsg.types import Graph, IntArray, Matrix, RandomState
+from srsg.types import FloatArray, Graph, IntArray, Matrix, RandomState
 
 if TYPE_CHECKING:
     from srsg.estimators.base import GraphClusterer
@@ -39,6 +40,43 @@ N_SPLITS = 2
 
 N_INIT = 2
 """Restarts of K-means in a half. Labels that depend on the start are not reproducible anyway."""
+
+
+class BestCountsMixin:
+    """Tells the runner-up numbers of clusters of a fit with ``n_clusters="auto"``."""
+
+    n_clusters: Any
+    n_clusters_: int
+    cluster_counts_: IntArray
+    cluster_count_scores_: FloatArray
+    structure_found_: bool
+
+    def best_counts(self, n_best: int = 3) -> list[int]:
+        """The numbers of clusters that the data speak for most, best first.
+
+        Parameters
+        ----------
+        n_best : int
+            How many numbers.
+
+        Returns
+        -------
+        list of int
+            The first is ``n_clusters_``; the scores are in ``cluster_count_scores_``.
+        """
+        check_is_fitted(self, "labels_")
+        if not hasattr(self, "cluster_counts_"):
+            raise ValueError(
+                f"n_clusters={self.n_clusters} was given: only a fit with n_clusters='auto' tries "
+                "several numbers."
+            )
+        counted = ScoredCounts(
+            self.n_clusters_,
+            self.cluster_counts_,
+            self.cluster_count_scores_,
+            self.structure_found_,
+        )
+        return counted.best(n_best)
 
 
 def count_clusters(

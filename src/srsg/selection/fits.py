@@ -31,15 +31,6 @@ def last_step(candidate: Any) -> Any:
     return candidate.steps[-1][1] if isinstance(candidate, Pipeline) else candidate
 
 
-def count_clusters(candidate: Any, X: Matrix, seed: int) -> int | None:
-    """The number of clusters that a candidate finds by itself; None if it cannot."""
-    if not isinstance(last_step(candidate), GraphClusterer):
-        return None
-    model = fresh(candidate, None, seed)
-    last_step(model).set_params(n_clusters="auto")
-    return last_step(model.fit(X)).n_clusters_
-
-
 def labels_for_each(
     candidate: Any, X: Matrix, counts: Sequence[int], seed: int
 ) -> NDArray[np.intp]:

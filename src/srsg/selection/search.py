@@ -18,9 +18,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from srsg.engines.progress import SILENT, Progress, progress_for, send_progress_to
 from srsg.estimators import GraphClusterer
+from srsg.estimators.cluster_counts import BestCountsMixin, count_clusters
 from srsg.graph.labels import check_cluster_count
+from srsg.graph.reproducibility import ScoredCounts
 from srsg.selection.candidates import Candidates, Columns, auto_candidates, look_at_columns
-from srsg.selection.fits import count_clusters, fresh, labels_for_each, last_step
+from srsg.selection.fits import fresh, labels_for_each, last_step
 from srsg.selection.resampling import Resamples, draw_resamples
 from srsg.selection.scores import SampleLabels, Scores, score_candidates
 from srsg.types import Matrix, RandomState
@@ -57,7 +59,7 @@ class Plan:
         return draw_resamples(*shape, self.n_samples, self.share, self.n_halves, rng)
 
 
-class StabilitySearch(ClusterMixin, BaseEstimator):
+class StabilitySearch(BestCountsMixin, ClusterMixin, BaseEstimator):
     """Choose among clusterers, and among numbers of clusters, by the stability of their labels.
 
     One graph cannot serve all data: sparse codes suit objects that turn, ridge codes faces under
@@ -108,6 +110,8 @@ class StabilitySearch(ClusterMixin, BaseEstimator):
     structure_found_ : bool
         False if the winner's labels are hardly more stable than those of noise: then the data
         may have no clusters at all.
+    cluster_counts_, cluster_count_scores_ : ndarray
+        For ``n_clusters="auto"``: the numbers that the winner tried, and their scores.
     columns_ : str
         What the columns look like.
     n_features_in_ : int
@@ -179,7 +183,8 @@ class StabilitySearch(ClusterMixin, BaseEstimator):
         plan = Plan.of(columns, self.n_resamples)
         resamples = plan.draw(X.shape, rng)
         progress = progress_for(self.verbose)
-        counts = self._counts(candidates, X, resamples, seed, progress)
+        counted = self._counts(candidates, X, resamples, seed, progress)
+        counts = [each.n_clusters for each in counted]
         scores = self._scores(candidates, counts, X, resamples, seed, progress)
         best = _winner(scores)
         with progress.stage(f"{candidates[best][0]} on all points", 1), send_progress_to(SILENT):
@@ -191,7 +196,11 @@ class StabilitySearch(ClusterMixin, BaseEstimator):
         self.results_ = _results(candidates, counts, scores)
         others = np.delete(scores.total, best)
         self.margin_ = float(scores.total[best] - others.max()) if others.size else np.inf
-        self.structure_found_ = bool(scores.points[best] >= LEAST_STABILITY)
+        stable = scores.points[best] >= LEAST_STABILITY
+        self.structure_found_ = bool(stable and counted[best].structure_found)
+        if self.n_clusters == "auto":
+            self.cluster_counts_ = counted[best].counts
+            self.cluster_count_scores_ = counted[best].scores
         return self
 
     def predict(self, X: Matrix) -> NDArray[np.intp]:
@@ -230,23 +239,28 @@ class StabilitySearch(ClusterMixin, BaseEstimator):
 
     def _counts(
         self, candidates: Candidates, X: Any, resamples: Resamples, seed: int, progress: Progress
-    ) -> list[int]:
-        """The number of clusters of each candidate."""
+    ) -> list[ScoredCounts]:
+        """The number of clusters of each candidate, and the evidence for it."""
         if self.n_clusters != "auto":
-            return [self.n_clusters] * len(candidates)
-        found: list[int | None] = []
+            given = np.array([self.n_clusters])
+            return [ScoredCounts(self.n_clusters, given, np.full(1, np.nan), True)] * len(
+                candidates
+            )
+        found: list[ScoredCounts | None] = []
         with progress.stage("numbers of clusters", len(candidates)) as stage, _quietly():
             for _, candidate in candidates:
-                found.append(count_clusters(candidate, X[resamples.base], seed))
+                graph = isinstance(last_step(candidate), GraphClusterer)
+                base = X[resamples.base]
+                found.append(count_clusters(candidate, base, random_state=seed) if graph else None)
                 stage.advance()
-        known = [count for count in found if count is not None]
+        known = [counted for counted in found if counted is not None]
         if not known:
             raise ValueError(
                 "n_clusters='auto' needs a candidate of this package, which finds the number: give "
                 "n_clusters, or add one to candidates."
             )
         # A clusterer that cannot count is tried with what the first that can has found.
-        return [known[0] if count is None else count for count in found]
+        return [known[0] if counted is None else counted for counted in found]
 
     def _scores(
         self,
