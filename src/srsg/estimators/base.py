@@ -303,9 +303,19 @@ class GraphClusterer(
         engine: Engine,
     ) -> Clusters:
         bridge = auto_bridge(graph, n_clusters) if self.bridge == "auto" else self.bridge
-        embedding = embedded_graph(graph, n_clusters, neighbors, bridge, self._cut, engine)
+        embedding = self._embedding(graph, n_clusters, neighbors, bridge, engine)
         labels = self._labels_of(embedding.vectors, n_clusters, random_state, engine)
         return Clusters(labels, embedding, n_clusters)
+
+    def _embedding(
+        self,
+        graph: Graph,
+        n_clusters: int,
+        neighbors: IntArray | None,
+        bridge: float | None,
+        engine: Engine,
+    ) -> Embedding:
+        return embedded_graph(graph, n_clusters, neighbors, bridge, self._cut, engine)
 
     def _learn_clusters(self, engine: Engine) -> None:
         # The graph is in this process, wherever the points were coded.

@@ -54,6 +54,11 @@ class ElasticNetGraph(AgreementClusterer, PostprocessedClusterer):
         differ. True takes the root mean square length of the points; False appends nothing.
     bridge : "auto", float or None
         Weak edges between nearest neighbours, see :func:`srsg.cluster_graph`.
+    n_components : int or None
+        Eigenvectors that the points are embedded in; None takes one for each cluster. A number
+        takes that many after the constant one and weighs them by commute times, see
+        :func:`srsg.graph.embedding.commute_time_embedding`: twice the number of clusters can
+        help where clusters merge.
     assign_labels : {"kmeans", "discretize", "cluster_qr"}
         How the embedded points get their labels.
     n_init : int
@@ -114,6 +119,7 @@ class ElasticNetGraph(AgreementClusterer, PostprocessedClusterer):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **PostprocessedClusterer._parameter_constraints,
+        **AgreementClusterer._parameter_constraints,
         "lam": [POSITIVE, StrOptions({"auto"})],
         "l1_ratio": [Interval(Real, 0, 1, closed="right")],
         "gamma": [Interval(Real, 1, None, closed="neither")],
@@ -136,6 +142,7 @@ class ElasticNetGraph(AgreementClusterer, PostprocessedClusterer):
         n_neighbors: int = 5,
         affine: bool | float = False,
         bridge: Bridge = "auto",
+        n_components: int | None = None,
         assign_labels: AssignLabels = "kmeans",
         n_init: int = 10,
         memory: Memory = None,
@@ -156,6 +163,7 @@ class ElasticNetGraph(AgreementClusterer, PostprocessedClusterer):
         self.n_neighbors = n_neighbors
         self.affine = affine
         self.bridge = bridge
+        self.n_components = n_components
         self.assign_labels = assign_labels
         self.n_init = n_init
         self.memory = memory

@@ -16,6 +16,7 @@ NOT_OF_THE_GRAPH = {
     "n_clusters",
     "affinity",
     "bridge",
+    "n_components",
     "assign_labels",
     "n_init",
     "memory",

@@ -46,6 +46,11 @@ class RidgeGraph(AgreementClusterer):
         differ. True takes the root mean square length of the points; False appends nothing.
     bridge : "auto", float or None
         Weak edges between nearest neighbours, see :func:`srsg.cluster_graph`.
+    n_components : int or None
+        Eigenvectors that the points are embedded in; None takes one for each cluster. A number
+        takes that many after the constant one and weighs them by commute times, see
+        :func:`srsg.graph.embedding.commute_time_embedding`: twice the number of clusters can
+        help where clusters merge.
     assign_labels : {"kmeans", "discretize", "cluster_qr"}
         How the embedded points get their labels.
     n_init : int
@@ -125,6 +130,7 @@ class RidgeGraph(AgreementClusterer):
         affinity: Literal["agreement", "codes"] = "agreement",
         affine: bool | float = False,
         bridge: Bridge = "auto",
+        n_components: int | None = None,
         assign_labels: AssignLabels = "kmeans",
         n_init: int = 10,
         memory: Memory = None,
@@ -140,6 +146,7 @@ class RidgeGraph(AgreementClusterer):
         self.affinity = affinity
         self.affine = affine
         self.bridge = bridge
+        self.n_components = n_components
         self.assign_labels = assign_labels
         self.n_init = n_init
         self.memory = memory

@@ -89,6 +89,11 @@ class SRSG(AgreementClusterer, CertifiedClusterer):
         differ. True takes the root mean square length of the points; False appends nothing.
     bridge : "auto", float or None
         Weak edges between nearest neighbours, see :func:`srsg.cluster_graph`.
+    n_components : int or None
+        Eigenvectors that the points are embedded in; None takes one for each cluster. A number
+        takes that many after the constant one and weighs them by commute times, see
+        :func:`srsg.graph.embedding.commute_time_embedding`: twice the number of clusters can
+        help where clusters merge.
     assign_labels : {"kmeans", "discretize", "cluster_qr"}
         How the embedded points get their labels.
     n_init : int
@@ -176,6 +181,7 @@ class SRSG(AgreementClusterer, CertifiedClusterer):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **CertifiedClusterer._parameter_constraints,
+        **AgreementClusterer._parameter_constraints,
         **ENGINE_CONSTRAINTS,
         "gamma": [POSITIVE],
         "lam": [POSITIVE],
@@ -204,6 +210,7 @@ class SRSG(AgreementClusterer, CertifiedClusterer):
         n_candidates: int = N_CANDIDATES,
         affine: bool | float = False,
         bridge: Bridge = "auto",
+        n_components: int | None = None,
         assign_labels: AssignLabels = "kmeans",
         n_init: int = 10,
         memory: Memory = None,
@@ -228,6 +235,7 @@ class SRSG(AgreementClusterer, CertifiedClusterer):
         self.n_candidates = n_candidates
         self.affine = affine
         self.bridge = bridge
+        self.n_components = n_components
         self.assign_labels = assign_labels
         self.n_init = n_init
         self.memory = memory

@@ -86,6 +86,47 @@ def spectral_embedding(
     return Embedding(unit_length_rows(vectors), values, n_components)
 
 
+def commute_time_embedding(
+    affinity: Graph, n_dimensions: int, *, engine: Engine | None = None
+) -> Embedding:
+    """Leading eigenvectors after the constant one, weighed by commute times, rows of unit length.
+
+    Each eigenvector is divided by ``sqrt(1 - eigenvalue)``: distances are then those of the mean
+    time that a random walk takes from one vertex to another and back. Eigenvectors beyond the
+    number of clusters still help to tell clusters apart that the first ones merge, and weigh less.
+
+    Parameters
+    ----------
+    affinity : csr_array or ndarray of shape (n, n)
+        Symmetric, non-negative weights. A graph in several components is embedded by
+        :func:`spectral_embedding`, since walks between components take for ever.
+    n_dimensions : int
+        Number of eigenvectors, without the constant one.
+    engine : Engine, optional
+        Where the work runs; threads on all cores by default.
+
+    Returns
+    -------
+    Embedding
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy import sparse
+    >>> from srsg.graph.embedding import commute_time_embedding
+    >>> W = np.kron(np.eye(3), np.ones((4, 4))) + 0.01
+    >>> commute_time_embedding(sparse.csr_array(W), 2).vectors.shape
+    (12, 2)
+    """
+    if connected_components(affinity)[0] > 1:
+        return spectral_embedding(affinity, n_dimensions, engine=engine)
+    count = min(n_dimensions + 1, affinity.shape[0])
+    values, vectors = leading_eigenpairs(_normalized(affinity), count, engine=engine)
+    # An eigenvalue that rounding brought to 1 would get all the weight.
+    apart = np.maximum(1 - values[1:], np.finfo(float).eps)
+    return Embedding(unit_length_rows(vectors[:, 1:] / np.sqrt(apart)), values[1:], 1)
+
+
 def connected_components(affinity: Graph) -> tuple[int, NDArray[np.int32]]:
     """The number of components of a symmetric graph, and that of every vertex."""
     if isinstance(affinity, np.ndarray) and affinity.all():

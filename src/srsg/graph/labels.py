@@ -11,7 +11,12 @@ from sklearn.cluster._spectral import cluster_qr, discretize
 from sklearn.utils import check_array
 
 from srsg.engines import Engine, ThreadEngine
-from srsg.graph.embedding import Embedding, connected_components, spectral_embedding
+from srsg.graph.embedding import (
+    Embedding,
+    commute_time_embedding,
+    connected_components,
+    spectral_embedding,
+)
 from srsg.graph.kmeans import kmeans_labels
 from srsg.graph.n_clusters import estimate_n_clusters
 from srsg.graph.normalization import bridged, with_equal_degrees
@@ -154,15 +159,21 @@ def embedded_graph(
     bridge: float | None,
     cut: Cut,
     engine: Engine | None = None,
+    *,
+    commute_time: bool = False,
 ) -> Embedding:
-    """The spectral embedding of a graph with its bridges, for the cut that is wanted."""
+    """The embedding of a graph with its bridges, for the cut that is wanted.
+
+    With ``commute_time``, that of :func:`srsg.graph.embedding.commute_time_embedding`.
+    """
     if neighbors is not None and bridge:
         graph = bridged(sparse.csr_array(graph), neighbor_graph(neighbors), bridge)
     if cut == "ratio":
         graph = with_equal_degrees(graph)
     elif cut != "normalized":
         raise ValueError(f"cut must be 'normalized' or 'ratio', got {cut!r}.")
-    return spectral_embedding(graph, n_dimensions, engine=engine)
+    embed = commute_time_embedding if commute_time else spectral_embedding
+    return embed(graph, n_dimensions, engine=engine)
 
 
 def check_affinity(affinity: Matrix) -> Graph:
