@@ -16,9 +16,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_breast_cancer, load_digits
+from sklearn.datasets import load_breast_cancer, load_digits, load_wine
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
-from srsg import SRSG
+from srsg import SRSG, RidgeGraph, StabilitySearch
 from srsg.report import write_report
 
 playwright = pytest.importorskip("playwright.sync_api", reason="the browser tests need playwright")
@@ -27,6 +29,7 @@ image = pytest.importorskip("PIL.Image", reason="pillow reads the screenshots")
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 # Software rendering, so that WebGL is there without a graphics card.
 ARGUMENTS = ["--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
+WINE = load_wine(as_frame=True).data
 SIZES = {"wide": (1400, 900), "narrow": (390, 844)}
 
 
@@ -56,7 +59,7 @@ def browser():
 
 @pytest.fixture(scope="module")
 def reports(tmp_path_factory):
-    """A page of pictures and one of a table."""
+    """A page of pictures, one of a table, and one of a search."""
     folder = tmp_path_factory.mktemp("reports")
     X, y = load_digits(return_X_y=True)
     model = SRSG(10, random_state=0).fit(X)
@@ -65,7 +68,21 @@ def reports(tmp_path_factory):
     model = SRSG(2, random_state=0).fit(table.data)
     names = table.target_names
     write_report(folder / "table.html", model, table.data, y=table.target, class_names=names)
-    return {name: (folder / f"{name}.html").as_uri() for name in ("digits", "table")}
+    write_report(folder / "search.html", searched(), WINE)
+    return {name: (folder / f"{name}.html").as_uri() for name in ("digits", "table", "search")}
+
+
+def searched():
+    """A search whose page has all that the page of a search can have."""
+    candidates = {
+        "ridge, standardised, affine": make_pipeline(StandardScaler(), RidgeGraph(affine=True)),
+        "ridge": RidgeGraph(),
+    }
+    search = StabilitySearch(candidates, n_clusters=3, random_state=0).fit(WINE)
+    model = make_pipeline(StandardScaler(), RidgeGraph("auto", affine=True, random_state=0))
+    search.best_estimator_ = model.fit(WINE)
+    search.structure_found_ = False
+    return search
 
 
 @pytest.fixture
@@ -118,7 +135,7 @@ def colours(picture):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("name", ["digits", "table"])
+@pytest.mark.parametrize("name", ["digits", "table", "search"])
 def test_page_is_drawn_and_fits(name, size, scheme, visit, tmp_path):
     page = visit(name, size, scheme)
     assert page.evaluate("document.documentElement.scrollWidth") <= SIZES[size][0]
@@ -141,6 +158,11 @@ def test_page_is_drawn_and_fits(name, size, scheme, visit, tmp_path):
     assert colours(part(".chart")) > 50
     if name == "digits":
         assert np.ptp(part(".tile")) > 150
+    if name == "search":
+        assert np.ptp(part("#choice .warning").mean(axis=(0, 1))) > 15  # red
+        assert page.locator("#choice .chart").count() == 1
+        name_cell = page.locator("#choice tbody th").first.bounding_box()
+        assert name_cell["width"] < SIZES[size][0] / 2  # leaves room for the scores beside it
 
 
 def place_of(page, point):

@@ -1,15 +1,14 @@
-"""The part of the page about a search: what was compared, what was chosen, and why."""
+"""The part of the page about what was chosen, and why: among candidates, and how many clusters."""
 
 from __future__ import annotations
 
 from html import escape
-from typing import Any
 
 import numpy as np
 
 from srsg.report.charts import line_chart
 from srsg.report.findings import Findings
-from srsg.report.sections import bar_cell, section
+from srsg.report.sections import bar_cell, chart_card, section
 from srsg.selection import StabilitySearch
 from srsg.selection.search import LEAST_STABILITY, TIE
 
@@ -29,24 +28,34 @@ def choice(found: Findings) -> str:
     if search is None:
         return ""
     lead = f"{_winner(search)} {_second(search)} {_number(search)}"
-    return section("choice", HEADING, _doubt(search) + _candidates(search) + _counts(found), lead)
+    body = _doubt(search) + _candidates(search)
+    curve = cluster_counts(found)
+    if curve is not None:
+        body += f'<div class="charts">{chart_card(*curve)}</div>'
+    return section("choice", HEADING, body, lead, short="Choice")
 
 
 def _winner(search: StabilitySearch) -> str:
     results, best = search.results_, search.best_index_
-    reasons = [f"on other samples of the points ({results['stability_points'][best]:.2f})"]
+    agreements = [f"of its labels between samples of the points {_of(search, 'stability_points')}"]
     if np.isfinite(results["stability_features"][best]):
-        reasons.append(f"on other features ({results['stability_features'][best]:.2f})")
-    agreement = f"its labels agree with themselves {' and '.join(reasons)}"
+        agreements.append(f"between halves of the features {_of(search, 'stability_features')}")
     if len(results["candidate"]) > 1:
-        agreement += (
-            f", and with those of the other candidates ({results['consensus'][best]:.2f}); "
-            "1 is perfect agreement"
-        )
+        agreements.append(f"with the other candidates {_of(search, 'consensus')}")
     return (
-        f"<b>{escape(search.best_name_)}</b> with {search.n_clusters_} clusters was chosen, with a "
-        f"score of {results['score'][best]:.2f}: {agreement}."
+        f"<b>{escape(search.best_name_)}</b> with {search.n_clusters_} clusters was chosen for its "
+        f"score of {_of(search, 'score')}, which adds up agreements (1 is perfect): "
+        f"{', '.join(agreements)}."
     )
+
+
+def _of(search: StabilitySearch, name: str) -> str:
+    """A score of the winner, for a sentence."""
+    return _shown(search.results_[name][search.best_index_], 2)
+
+
+def _shown(value: float, digits: int) -> str:
+    return f"{value:.{digits}f}".replace("-", "\N{MINUS SIGN}")
 
 
 def _second(search: StabilitySearch) -> str:
@@ -58,10 +67,14 @@ def _second(search: StabilitySearch) -> str:
     second = others[0]
     words = (
         f"Second is <b>{escape(results['candidate'][second])}</b> with "
-        f"{results['n_clusters'][second]} clusters and a score of {results['score'][second]:.2f}"
+        f"{results['n_clusters'][second]} clusters and a score of "
+        f"{_shown(results['score'][second], 2)}"
     )
     if abs(search.margin_) <= TIE:
-        words += f": a tie, since scores are within {TIE:g}, which the earlier candidate wins"
+        words += (
+            f": a tie, because the scores differ by no more than {TIE:g}, and the candidate that "
+            "comes first in the list wins ties"
+        )
     return f"{words}."
 
 
@@ -74,10 +87,10 @@ def _number(search: StabilitySearch) -> str:
 def _doubt(search: StabilitySearch) -> str:
     if search.structure_found_:
         return ""
-    agreement = search.results_["stability_points"][search.best_index_]
+    agreement = _of(search, "stability_points")
     return (
         '<p class="warning"><b>No structure found.</b> Even the labels of the winner change from '
-        f"one sample of the points to another: they agree by {agreement:.2f}, and below "
+        f"one sample of the points to another: they agree by {agreement}, and below "
         f"{LEAST_STABILITY:g} labels say more about the samples than about the data. The data may "
         "have no clusters at all.</p>"
     )
@@ -107,7 +120,7 @@ def _row(search: StabilitySearch, place: int) -> str:
         f"{'<small>chosen</small>' if chosen else ''}</th>",
         f"<td>{results['n_clusters'][place]:,}</td>",
         *(_measure(results[name][place]) for name in MEASURES),
-        f"<td>{results['score'][place]:.3f}</td>",
+        f"<td>{_shown(results['score'][place], 3)}</td>",
     ]
     css = ' class="chosen"' if chosen else ""
     return f"<tr{css}>{''.join(cells)}</tr>"
@@ -117,7 +130,7 @@ def _measure(value: float) -> str:
     if not np.isfinite(value):
         return "<td>\N{EN DASH}</td>"
     # Agreement adjusted for chance may be slightly negative; a bar cannot.
-    return bar_cell(f"{value:.3f}".replace("-", "\N{MINUS SIGN}"), min(max(value, 0.0), 1.0))
+    return bar_cell(_shown(value, 3), min(max(value, 0.0), 1.0))
 
 
 def _explained(search: StabilitySearch) -> str:
@@ -142,28 +155,28 @@ def _explained(search: StabilitySearch) -> str:
     return words
 
 
-def _counts(found: Findings) -> str:
-    """The scores of all numbers of clusters that the winner tried, if it did."""
+def cluster_counts(found: Findings) -> tuple[str, str, str] | None:
+    """The scores of the numbers of clusters tried, if the number was found and not given."""
     counts, scores = found.learnt("cluster_counts_"), found.learnt("cluster_count_scores_")
-    if counts is None or scores is None or not np.size(counts):
-        return ""
+    if counts is None or len(counts) == 1:  # components alone, or too few points to say more
+        return None
     chosen = int(found.model.n_clusters_)
     chart = line_chart(
         scores,
         x_values=counts,
         x_label="number of clusters",
         y_label="score",
-        title=f"Scores of {len(counts)} numbers of clusters; {chosen} was found",
+        title=f"Scores of {len(counts)} numbers of clusters; the largest for {chosen}",
         line_at=chosen,
     )
-    words = f"The dashed line is at {chosen}, the number found.{_next_best(counts, scores, chosen)}"
-    return (
-        f'<div class="charts"><figure class="card"><h3>Number of clusters</h3>{chart}'
-        f"<figcaption>{words}</figcaption></figure></div>"
+    words = (
+        "Two random halves of the points are clustered apart: the score is how many clusters "
+        f"both find, less those that only one finds. The dashed line is at {chosen}, the number "
+        "chosen."
     )
-
-
-def _next_best(counts: Any, scores: Any, chosen: int) -> str:
-    order = np.asarray(counts)[np.argsort(-np.asarray(scores), kind="stable")]
-    others = [str(count) for count in order if count != chosen][:2]
-    return f" The next best: {', '.join(others)}." if others else ""
+    next_best = found.model.best_counts(3)[1:]
+    if next_best:
+        words += f" Next: {', '.join(map(str, next_best))}."
+    if not found.learnt("structure_found_"):
+        words += " <b>No structure found</b>: no number of clusters is found again."
+    return "Number of clusters", chart, words

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from srsg.report.charts import histogram, line_chart
+from srsg.report.choice import cluster_counts
 from srsg.report.findings import Findings
 from srsg.report.pictures import GraphPicture, graph_picture
-from srsg.report.sections import section
+from srsg.report.sections import chart_card, section
 from srsg.solvers.codes import symmetrized
 
 SIDE = 480
@@ -64,44 +65,14 @@ def _framed(found: Findings, name: str, picture: GraphPicture) -> str:
 def measures(found: Findings) -> str:
     """Charts of how the result came about."""
     charts = [
-        _cluster_counts(found),
+        None if found.search is not None else cluster_counts(found),  # else with the choice
         _eigenvalues(found),
         _objective(found),
         _code_sizes(found),
         _certainty(found),
     ]
-    cards = "".join(
-        f'<figure class="card"><h3>{title}</h3>{chart}<figcaption>{words}</figcaption></figure>'
-        for title, chart, words in (chart for chart in charts if chart)
-    )
+    cards = "".join(chart_card(*chart) for chart in charts if chart)
     return section("measures", "Measures", f'<div class="charts">{cards}</div>')
-
-
-def _cluster_counts(found: Findings) -> tuple[str, str, str] | None:
-    """The scores of the numbers of clusters tried, if the number was found and not given."""
-    counts, scores = found.learnt("cluster_counts_"), found.learnt("cluster_count_scores_")
-    if counts is None or len(counts) == 1:  # components alone, or too few points to say more
-        return None
-    chosen = int(found.model.n_clusters_)
-    chart = line_chart(
-        scores,
-        x_values=counts,
-        x_label="number of clusters",
-        y_label="score",
-        title=f"Scores of {len(counts)} numbers of clusters; the largest for {chosen}",
-        line_at=chosen,
-    )
-    words = (
-        "Two random halves of the points are clustered apart: the score is how many clusters "
-        f"both find, less those that only one finds. The dashed line is at {chosen}, the number "
-        "chosen."
-    )
-    next_best = found.model.best_counts(3)[1:]
-    if next_best:
-        words += f" Next: {', '.join(map(str, next_best))}."
-    if not found.learnt("structure_found_"):
-        words += " <b>No structure found</b>: no number of clusters is found again."
-    return "Number of clusters", chart, words
 
 
 def _eigenvalues(found: Findings) -> tuple[str, str, str] | None:

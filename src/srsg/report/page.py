@@ -149,7 +149,7 @@ def _asset(name: str) -> str:
 
 
 def _navigation(body: str) -> str:
-    headings = re.findall(r'<section id="(\w+)"><h2>(.*?)</h2>', body)
+    headings = re.findall(r'<section id="(\w+)" data-title="(.*?)">', body)
     return "".join(f'<a href="#{name}">{heading}</a>' for name, heading in headings)
 
 

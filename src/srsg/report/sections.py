@@ -15,12 +15,21 @@ MOST_CELLS = 24
 """Classes: beyond, the confusion matrix is drawn without figures."""
 
 
-def section(name: str, heading: str, body: str, lead: str = "") -> str:
-    """One part of the page; nothing where there is no body."""
+def section(name: str, heading: str, body: str, lead: str = "", *, short: str = "") -> str:
+    """One part of the page; nothing where there is no body.
+
+    ``short`` takes the place of a long heading in the navigation.
+    """
     if not body:
         return ""
     line = f'<p class="lead">{lead}</p>' if lead else ""
-    return f'<section id="{name}"><h2>{escape(heading)}</h2>{line}{body}</section>'
+    start = f'<section id="{name}" data-title="{escape(short or heading)}">'
+    return f"{start}<h2>{escape(heading)}</h2>{line}{body}</section>"
+
+
+def chart_card(title: str, chart: str, words: str) -> str:
+    """A chart with its heading above and its caption below."""
+    return f'<figure class="card"><h3>{title}</h3>{chart}<figcaption>{words}</figcaption></figure>'
 
 
 def swatch(place: int) -> str:
