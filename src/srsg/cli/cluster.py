@@ -120,7 +120,7 @@ def _write(
     """Write all files that are asked for, each atomically."""
     from srsg.files import write_graph, write_labels
     from srsg.graph.confidence import confidence
-    from srsg.selection.fits import last_step
+    from srsg.graph.unwrapping import clusterer_of
 
     if "labels" in files:
         share = confidence(estimator, table.X).share.round(6)
@@ -131,7 +131,7 @@ def _write(
             columns={"confidence": share},
         )
     if "graph" in files:
-        graph = last_step(getattr(estimator, "best_estimator_", estimator)).affinity_matrix_
+        graph = clusterer_of(estimator).affinity_matrix_
         write_graph(files["graph"], graph, labels=estimator.labels_)
     if "model" in files:
         import numpy as np
@@ -168,6 +168,7 @@ def _summary(
 ) -> dict[str, Any]:
     import numpy as np
 
+    from srsg.graph.unwrapping import clusterer_of
     from srsg.metrics import scores
 
     sizes = np.unique(estimator.labels_, return_counts=True)[1]
@@ -180,7 +181,7 @@ def _summary(
         "sizes": sizes.tolist(),
         "scores": None if table.y is None else scores(table.y, estimator.labels_),
         "seconds": round(seconds, 3),
-        "certificates": _certificates(estimator),
+        "certificates": _certificates(clusterer_of(estimator)),
         "notes": list(table.notes),
         "files": {kind: str(path) for kind, path in files.items()},
     }

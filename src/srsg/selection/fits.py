@@ -11,24 +11,20 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from srsg.estimators import GraphClusterer
+from srsg.graph.unwrapping import clusterer_of
 from srsg.types import Matrix
 
 
 def fresh(candidate: Any, n_clusters: int | None, seed: int) -> Any:
     """An unfitted copy with this number of clusters and this seed, where it has none of its own."""
     copy = clone(candidate)
-    last = last_step(copy)
+    last = clusterer_of(copy)
     parameters = last.get_params(deep=False)
     if n_clusters is not None:
         last.set_params(n_clusters=n_clusters)
     if "random_state" in parameters and parameters["random_state"] is None:
         last.set_params(random_state=seed)
     return copy
-
-
-def last_step(candidate: Any) -> Any:
-    """The clusterer itself, at the end of a pipeline or alone."""
-    return candidate.steps[-1][1] if isinstance(candidate, Pipeline) else candidate
 
 
 def labels_for_each(
@@ -46,12 +42,12 @@ def labels_for_each(
     >>> labels_for_each(L1Graph(), load_digits().data[:60], [2, 3], seed=0).max(axis=0)
     array([1, 2])
     """
-    if not isinstance(last_step(candidate), GraphClusterer):
+    if not isinstance(clusterer_of(candidate), GraphClusterer):
         columns = [fresh(candidate, count, seed).fit_predict(X) for count in counts]
         return np.column_stack(columns)
     model = fresh(candidate, None, seed)
     if isinstance(model, Pipeline) and len(model.steps) > 1:
         X = model[:-1].fit_transform(X)
-    clusterer = last_step(model)
+    clusterer = clusterer_of(model)
     clusterer.fit_graph(X)
     return clusterer.relabel_each(counts, random_state=clusterer.random_state)

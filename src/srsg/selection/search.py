@@ -21,8 +21,9 @@ from srsg.estimators import GraphClusterer
 from srsg.estimators.cluster_counts import BestCountsMixin, count_clusters
 from srsg.graph.labels import check_cluster_count
 from srsg.graph.reproducibility import ScoredCounts
+from srsg.graph.unwrapping import clusterer_of
 from srsg.selection.candidates import Candidates, Columns, auto_candidates, look_at_columns
-from srsg.selection.fits import fresh, labels_for_each, last_step
+from srsg.selection.fits import fresh, labels_for_each
 from srsg.selection.resampling import Resamples, draw_resamples
 from srsg.selection.scores import SampleLabels, Scores, score_candidates
 from srsg.types import Matrix, RandomState
@@ -190,7 +191,7 @@ class StabilitySearch(BestCountsMixin, ClusterMixin, BaseEstimator):
         with progress.stage(f"{candidates[best][0]} on all points", 1), send_progress_to(SILENT):
             model = fresh(candidates[best][1], counts[best], seed).fit(X)
         self.best_index_, self.best_name_, self.best_estimator_ = best, candidates[best][0], model
-        self.labels_ = last_step(model).labels_
+        self.labels_ = clusterer_of(model).labels_
         self.n_clusters_ = counts[best]
         self.columns_ = columns.value
         self.results_ = _results(candidates, counts, scores)
@@ -201,6 +202,11 @@ class StabilitySearch(BestCountsMixin, ClusterMixin, BaseEstimator):
         if self.n_clusters == "auto":
             self.cluster_counts_ = counted[best].counts
             self.cluster_count_scores_ = counted[best].scores
+            clusterer = clusterer_of(model)
+            if isinstance(clusterer, GraphClusterer):  # for its report and its file
+                clusterer.cluster_counts_ = self.cluster_counts_
+                clusterer.cluster_count_scores_ = self.cluster_count_scores_
+                clusterer.structure_found_ = self.structure_found_
         return self
 
     def predict(self, X: Matrix) -> NDArray[np.intp]:
@@ -224,14 +230,16 @@ class StabilitySearch(BestCountsMixin, ClusterMixin, BaseEstimator):
         if isinstance(self.candidates, str):
             found = auto_candidates(columns, {"n_jobs": self.n_jobs})
             if self.candidates == "graphs":
-                found = [pair for pair in found if isinstance(last_step(pair[1]), GraphClusterer)]
+                found = [
+                    pair for pair in found if isinstance(clusterer_of(pair[1]), GraphClusterer)
+                ]
             return found
         pairs = self.candidates.items() if isinstance(self.candidates, Mapping) else self.candidates
         candidates = [(str(name), estimator) for name, estimator in pairs]
         if not candidates:
             raise ValueError("candidates is empty: give at least one clusterer.")
         for name, estimator in candidates:
-            if not hasattr(last_step(estimator), "n_clusters"):
+            if not hasattr(clusterer_of(estimator), "n_clusters"):
                 raise ValueError(
                     f"candidates: {name!r} has no parameter n_clusters for the search to set."
                 )
@@ -249,7 +257,7 @@ class StabilitySearch(BestCountsMixin, ClusterMixin, BaseEstimator):
         found: list[ScoredCounts | None] = []
         with progress.stage("numbers of clusters", len(candidates)) as stage, _quietly():
             for _, candidate in candidates:
-                graph = isinstance(last_step(candidate), GraphClusterer)
+                graph = isinstance(clusterer_of(candidate), GraphClusterer)
                 base = X[resamples.base]
                 found.append(count_clusters(candidate, base, random_state=seed) if graph else None)
                 stage.advance()
