@@ -6,13 +6,17 @@ from dataclasses import dataclass, fields
 from inspect import signature
 from typing import Annotated
 
+import numpy as np
 import pytest
 import typer
+from sklearn.datasets import load_digits
 from typer.testing import CliRunner
 
 from srsg.cli import app, cluster, compare, info, predict
 from srsg.cli.cluster_options import MethodOptions, OutputFiles, RunningOptions
 from srsg.cli.groups import Reading, with_groups
+from srsg.features import Scattering
+from support.cli_runs import good, run
 
 
 @dataclass(frozen=True)
@@ -81,3 +85,35 @@ def test_gaps_are_no_choice_of_info():
 @pytest.mark.parametrize("command", [cluster, compare, info, predict])
 def test_no_command_takes_a_crowd_of_parameters(command):
     assert len(signature(command).parameters) <= 10
+
+
+def test_features_of_images(tmp_path):
+    digits = load_digits()
+    np.savez(tmp_path / "digits.npz", X=digits.data[:60], y=digits.target[:60], shape=[8, 8])
+    shapes = []
+
+    class Recorded(Scattering):
+        def fit_transform(self, X, y=None):
+            shapes.append(super().fit_transform(X).shape)
+            return super().fit_transform(X)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("srsg.features.Scattering", Recorded)
+        file = tmp_path / "digits.npz"
+        good("cluster", file, "-k", 3, "-m", "l1", "--features", "scattering")
+    assert shapes[0][1] > 64
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--features", "wavelets"], "no features are called 'wavelets'"),
+        (["--features", "scattering"], "takes gray images"),
+        (["--features", "scattering", "--model", "m.skops"], "--model does not go together"),
+    ],
+)
+def test_features_that_cannot_be(tmp_path, options, message):
+    np.save(tmp_path / "x.npy", np.random.default_rng(0).random((30, 9)))
+    done = run("cluster", tmp_path / "x.npy", "-k", 2, *options)
+    assert done.exit_code != 0
+    assert message in " ".join(done.stderr.replace("│", " ").split())

@@ -13,9 +13,11 @@ from srsg.cli.cluster_options import (
     MethodOptions,
     OutputFiles,
     RunningOptions,
+    check_features,
     check_on_cluster,
     check_without_graph,
     chosen_method,
+    features_of,
     make_estimator,
 )
 from srsg.cli.console import note, say
@@ -49,6 +51,7 @@ def cluster(
     method.check()
     chosen = chosen_method(method, running)
     check_without_graph(chosen, clusters, files)
+    check_features(method, running, files)
     if running.scheduler is not None:
         check_on_cluster(reading, files)
     written = files.asked_for()
@@ -63,16 +66,18 @@ def cluster(
             files.check([data, reading.labels])
         table = reading.read(data, progress, quiet=quiet, scheduler=running.scheduler)
         start = time.perf_counter()
-        estimator.fit(table.X)
+        with progress.stage("features", 1):
+            X = features_of(table, method.features, running.jobs)
+        estimator.fit(X)
         seconds = time.perf_counter() - start
         for line in () if quiet else _choices(estimator, clusters):
             note(line)
         if written:
             with progress.stage(f"writing {', '.join(written)}", 1):
                 title = f"{chosen.title} on {data}"
-                _write(written, estimator, table, seconds, title=title)
+                _write(written, estimator, table, X, seconds, title=title)
     if files.output == options.STANDARD_OUTPUT and not json:  # not below the bars
-        _write({"labels": files.output}, estimator, table, seconds)
+        _write({"labels": files.output}, estimator, table, X, seconds)
     found = _summary(data, chosen, estimator, table, seconds, written)
     if json:
         print(jsonlib.dumps(found, indent=2))
@@ -115,15 +120,15 @@ def _runner_up(results: dict[str, list[Any]], best: int) -> str:
 
 
 def _write(
-    files: dict[str, Path], estimator: Any, table: Table, seconds: float, title: str = ""
+    files: dict[str, Path], estimator: Any, table: Table, X: Any, seconds: float, title: str = ""
 ) -> None:
-    """Write all files that are asked for, each atomically."""
+    """Write all files that are asked for, each atomically; X is what was clustered."""
     from srsg.files import write_graph, write_labels
     from srsg.graph.confidence import confidence
     from srsg.graph.unwrapping import clusterer_of
 
     if "labels" in files:
-        share = confidence(estimator, table.X).share.round(6)
+        share = confidence(estimator, X).share.round(6)
         write_labels(
             files["labels"],
             estimator.labels_,

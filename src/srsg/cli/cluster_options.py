@@ -6,13 +6,16 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from inspect import signature
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from srsg.cli import options, outputs
 from srsg.cli.groups import Reading
 from srsg.registry import Method, methods
+
+if TYPE_CHECKING:
+    from srsg.files import Table
 
 
 def _of_method(text: str) -> Any:
@@ -41,6 +44,15 @@ class MethodOptions:
         None
     )
     scale_neighbor: Annotated[int | None, _of_method("Neighbour of sc's local scale.")] = None
+    features: Annotated[
+        str | None,
+        typer.Option(
+            callback=options.known_features,
+            help="Features of images to cluster by instead of their pixels: scattering.",
+            show_default="the values of DATA",
+            rich_help_panel=options.FITTING,
+        ),
+    ] = None
     approximate: Annotated[
         bool,
         typer.Option(
@@ -61,7 +73,7 @@ class MethodOptions:
     def parameters(self) -> dict[str, Any]:
         """Parameters of the estimator."""
         given = asdict(self)
-        del given["method"]
+        del given["method"], given["features"]
         given["approximate"] = self.approximate or None
         given["n_candidates"] = given.pop("candidates")
         return {name: value for name, value in given.items() if value is not None}
@@ -157,6 +169,21 @@ def chosen_method(method: MethodOptions, running: RunningOptions) -> Method:
     return SEARCH if name == options.AUTO else methods()[name]
 
 
+def features_of(table: Table, features: str | None, jobs: int | None) -> Any:
+    """What is clustered: the values of a table, or features of its images."""
+    if features is None:
+        return table.X
+    if table.image_shape is None or len(table.image_shape) != 2:
+        raise typer.BadParameter(
+            "--features scattering takes gray images: a folder of images, with --gray if they have "
+            "colours, or a file that says their shape."
+        )
+    from srsg.features import Scattering
+
+    height, width = table.image_shape
+    return Scattering((height, width), n_jobs=jobs).fit_transform(table.X)
+
+
 def make_estimator(
     chosen: Method, given: dict[str, Any], clusters: str | None, files: OutputFiles
 ) -> Any:
@@ -182,6 +209,13 @@ def check_without_graph(method: Method, clusters: str | None, files: OutputFiles
     for option, value in (("--graph", files.graph), ("--model", files.model)):
         if value is not None:
             raise typer.BadParameter(f"{option} is no option of the method {method.name}.")
+
+
+def check_features(method: MethodOptions, running: RunningOptions, files: OutputFiles) -> None:
+    """What does not go together with features of images."""
+    for option, value in (("--model", files.model), ("--scheduler", running.scheduler)):
+        if method.features is not None and value is not None:
+            raise typer.BadParameter(f"{option} does not go together with --features.")
 
 
 def check_on_cluster(reading: Reading, files: OutputFiles) -> None:

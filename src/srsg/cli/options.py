@@ -20,6 +20,12 @@ AUTO = "auto"
 """The method that compares others and takes the most stable."""
 
 
+def known_features(name: str | None) -> str | None:
+    if name not in (None, "scattering"):
+        raise typer.BadParameter(f"no features are called {name!r}. Known: scattering.")
+    return name
+
+
 def _method_names(incomplete: str) -> list[tuple[str, str]]:
     """For the shell to complete."""
     found = methods().values()

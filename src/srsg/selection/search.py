@@ -257,9 +257,9 @@ class StabilitySearch(BestCountsMixin, ClusterMixin, BaseEstimator):
         found: list[ScoredCounts | None] = []
         with progress.stage("numbers of clusters", len(candidates)) as stage, _quietly():
             for _, candidate in candidates:
-                graph = isinstance(clusterer_of(candidate), GraphClusterer)
                 base = X[resamples.base]
-                found.append(count_clusters(candidate, base, random_state=seed) if graph else None)
+                counts = _builds_graph(candidate)
+                found.append(count_clusters(candidate, base, random_state=seed) if counts else None)
                 stage.advance()
         known = [counted for counted in found if counted is not None]
         if not known:
@@ -304,6 +304,10 @@ class StabilitySearch(BestCountsMixin, ClusterMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def _builds_graph(candidate: Any) -> bool:
+    return isinstance(clusterer_of(candidate), GraphClusterer)
 
 
 @contextmanager
