@@ -16,7 +16,7 @@ from srsg.cli import app, cluster, compare, info, predict
 from srsg.cli.cluster_options import MethodOptions, OutputFiles, RunningOptions
 from srsg.cli.groups import Reading, with_groups
 from srsg.features import Scattering
-from support.cli_runs import good, run
+from support import cli_runs
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ def test_features_of_images(tmp_path):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("srsg.features.Scattering", Recorded)
         file = tmp_path / "digits.npz"
-        good("cluster", file, "-k", 3, "-m", "l1", "--features", "scattering")
+        cli_runs.good("cluster", file, "-k", 3, "-m", "l1", "--features", "scattering")
     assert shapes[0][1] > 64
 
 
@@ -114,6 +114,6 @@ def test_features_of_images(tmp_path):
 )
 def test_features_that_cannot_be(tmp_path, options, message):
     np.save(tmp_path / "x.npy", np.random.default_rng(0).random((30, 9)))
-    done = run("cluster", tmp_path / "x.npy", "-k", 2, *options)
+    done = cli_runs.run("cluster", tmp_path / "x.npy", "-k", 2, *options)
     assert done.exit_code != 0
     assert message in " ".join(done.stderr.replace("│", " ").split())
