@@ -59,7 +59,7 @@ TITLE = """# Leading eigenvectors: solvers beside each other
 Written by `python -m benchmarks.eigenvectors`. Seconds of the processor on one thread. *graph* is
 SRSG's, *labels* all that follows: eigenvectors, component by component, and K-means. The solvers,
 to the right, all get the whole graph as one matrix. *wrong*: an eigenvalue or a copy of one was
-missed; *loose*: a residual above 1e-6."""
+missed; *loose*: a residual above 1e-6; *>*: ended after so many seconds."""
 
 Pairs = tuple[np.ndarray, np.ndarray]
 
