@@ -59,7 +59,7 @@ TITLE = """# Leading eigenvectors: solvers beside each other
 Written by `python -m benchmarks.eigenvectors`. Seconds of the processor on one thread. *graph* is
 SRSG's, *labels* all that follows: eigenvectors, component by component, and K-means. The solvers,
 to the right, all get the whole graph as one matrix. *wrong*: an eigenvalue or a copy of one was
-missed; *loose*: a residual above 1e-6."""
+missed; *loose*: a residual above 1e-6; *>*: ended after so many seconds."""
 
 Pairs = tuple[np.ndarray, np.ndarray]
 
@@ -184,7 +184,7 @@ def solved(solver: str, matrix: sparse.csr_array, count: int, patience: int, ans
         answer.put((spent, values, float(residual)))
 
 
-def attempt(solver: str, matrix: sparse.csr_array, count: int, patience: int) -> object:
+def attempt(solver: str, matrix: sparse.csr_array, count: int, patience: int) -> Any:
     """The answer of a solver in a process of its own, which ends after so many seconds of it."""
     context = multiprocessing.get_context("fork")
     answer = context.Queue()
@@ -202,10 +202,10 @@ def attempt(solver: str, matrix: sparse.csr_array, count: int, patience: int) ->
     return found
 
 
-def cell(answer: object, best: np.ndarray | None) -> str:
+def cell(answer: Any, best: np.ndarray | None) -> str:
     if answer is None or isinstance(answer, str):
         return answer or ""
-    spent, values, residual = answer  # type: ignore[misc]
+    spent, values, residual = answer
     wrong = best is not None and np.abs(values - best).max() > 1e-8
     return f"{spent:.2f}" + (" wrong" if wrong else "") + (" loose" if residual > 1e-6 else "")
 
@@ -223,7 +223,7 @@ def matrices(
 def rows(data: Data, patience: int) -> Iterator[str]:
     """One line of the table for each cut."""
     model = SRSG(data.n_clusters, n_jobs=1)
-    learnt: list[tuple[sparse.csr_array, np.ndarray]] = []
+    learnt: list[Any] = []
 
     def learn() -> None:
         learnt.append(model.fit_graph(data.X)._spectral_graph(ThreadEngine(1)))
