@@ -31,10 +31,10 @@ from srsg.solvers.sweep_state import SweepState
 from srsg.types import FloatArray, IntArray
 
 POINTS_PER_CALL = 512
-"""Points solved between two looks at the keyboard and the progress."""
+"""Points solved per call of the kernel: between calls, Ctrl-C is noticed and progress is shown."""
 
 LEAST_SHARED = 256
-"""Points that are worth sharing among threads: for fewer, waking them takes longer."""
+"""The fewest points worth sharing among threads: with fewer, waking the threads takes longer."""
 
 KEPT_SIZE = 12
 """Problems with up to this many active coordinates are kept from one sweep to the next."""
@@ -82,10 +82,10 @@ def srsg_codes(
 ) -> SRSGCodes:
     """Regularise codes by the supports of the neighbours' codes.
 
-    Every sweep solves problem (7) for the points 1 to n in turn, each from its present code
-    and with the present codes of its neighbours. It ends when the objective ``L(Z)`` changes by
-    less than ``tol`` in a sweep, or when no support has changed. Points that do not wait for
-    each other are solved at once, which changes no bit of the result.
+    Every sweep solves problem (7) for the points 1 to n in turn, each from its present code and
+    with the present codes of its neighbours. The sweeps end when the objective ``L(Z)`` changes by
+    less than ``tol`` in one of them, or when no support has changed. Points that do not wait for
+    each other are solved at the same time, which changes no bit of the result.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def srsg_codes(
     gamma, step, max_sweeps, max_iter, tol
         The paper's ``gamma``, ``s``, ``M_c``, ``M_p`` and ``epsilon``.
     engine : Engine, optional
-        Tells how many threads to use, and is told of every sweep; all cores by default.
+        Says how many threads to use, and shows the progress of every sweep; all cores by default.
 
     Returns
     -------
@@ -164,7 +164,7 @@ def _sweeps_over(
 @contextmanager
 def _threads(points: Points, engine: Engine) -> Iterator[tuple[ThreadPoolExecutor, int]]:
     """Threads of this process, each with serial linear algebra, and how many there are."""
-    # On a cluster the engine counts the workers, and this process is one of its own.
+    # On a cluster the engine counts the workers' threads, but the sweeps run here, in the client.
     n_threads = cpu_count() if points.in_shards else engine.n_workers
     with ThreadPoolExecutor(n_threads) as threads, serial_linear_algebra():
         yield threads, n_threads
@@ -183,9 +183,9 @@ def new_srsg_codes(
     tol: float = 1e-5,
     engine: Engine | None = None,
 ) -> sparse.csr_array:
-    """Regularise codes of new points by the supports of their neighbours' codes, which stay.
+    """Regularise codes of new points by the supports of their neighbours' codes, which are fixed.
 
-    One problem (7) for each new point, from its l1 code.
+    This solves one problem (7) for each new point, starting from its l1 code.
 
     Parameters
     ----------
@@ -225,7 +225,7 @@ def new_srsg_codes(
     """
     engine = engine or ThreadEngine()
     settings = Settings(float(gamma), float(step), int(max_iter), float(tol))
-    waves = [blocks_of_rows(queries.n, engine.block_size)]  # none of them waits for another
+    waves = [blocks_of_rows(queries.n, engine.block_size)]  # no block waits for another
     with (
         _threads(points, engine) as (threads, _),
         engine.progress.stage("support regularisation", queries.n) as stage,
@@ -246,7 +246,7 @@ def new_srsg_codes(
 
 
 class _Sweeps:
-    """Sweeps under way: all that one of them hands on to the next.
+    """Sweeps in progress: all that one sweep hands on to the next.
 
     Parameters
     ----------
@@ -255,7 +255,7 @@ class _Sweeps:
     threads : ThreadPoolExecutor
         Threads of this process, which solve the small problems.
     waves : list of lists of ndarray
-        The rows in the order they are solved in; the parts of a wave at once.
+        The rows in the order in which they are solved; the parts of a wave at the same time.
     fitted : csr_array, optional
         Codes of the points, if the targets are new.
     """
@@ -297,7 +297,7 @@ class _Sweeps:
         self.coded = SweepData(x, new, targets.own, neighbors)
 
     def fits(self) -> FloatArray:
-        """``||x_i - X z_i||^2`` of every code, before the first sweep."""
+        """``||x_i - X z_i||^2`` for every code, before the first sweep."""
         if self.remote is not None:
             return self.first_fits
         blocks = blocks_of_rows(len(self.coded.own), POINTS_PER_CALL)
@@ -307,7 +307,7 @@ class _Sweeps:
         )
 
     def sweep(self, stage: Stage) -> None:
-        """Solve all points once, in as many passes as it takes to know what they need."""
+        """Solve all points once, in as many passes as it takes to learn what they need."""
         before = self.codes.resized(self.codes.width)  # a copy
         if self.remote is None:
             self._solve_all(before, self.at_hand, _first_pass(len(before.size), 0), stage)
@@ -323,7 +323,7 @@ class _Sweeps:
     def _solve_all(
         self, before: Codes, known: KnownInputs, this_pass: SweepPass, stage: Stage
     ) -> SweepPass:
-        """One pass; gives the codes more room where one outgrows it."""
+        """One pass over all points; the codes get more room when one outgrows theirs."""
 
         def solve(part: IntArray) -> int:
             voters = (before, self.codes) if self.fitted is None else (self.fitted, self.fitted)
@@ -339,6 +339,8 @@ class _Sweeps:
                 self.outcome,
             )
 
+        # Wave after wave: the parts of a wave never need each other's new codes, so it does not
+        # matter which thread is first.
         for wave in self.waves:
             parts: Sequence[IntArray] = wave
             while parts:
@@ -347,6 +349,8 @@ class _Sweeps:
                     stage.advance(sum(counts))
                 left = zip(parts, counts, strict=True)
                 parts = [part[count:] for part, count in left if count < len(part)]
+                # The kernel stops at a code that has no room. Arrays cannot grow while threads
+                # write to them, so the rest of the wave goes on in a second round.
                 if parts:
                     width = 2 * self.codes.index.shape[1] + 1
                     self.codes = self.codes.resized(width)
@@ -363,8 +367,8 @@ def _first_pass(n_rows: int, width: int) -> SweepPass:
 
 
 def _waves(neighbors: IntArray, n_threads: int) -> list[list[IntArray]]:
-    """Points that can be solved at once in parts for the threads; where these are few, one part
-    of as many as there are in a row."""
+    """Sets of points that can be solved at the same time, each in parts for the threads; small sets
+    that follow each other become one part."""
     n_points, n_neighbors = neighbors.shape
     if n_threads == 1:
         return [[part] for part in blocks_of_rows(n_points, POINTS_PER_CALL)]
