@@ -17,7 +17,7 @@ from srsg.cli.outputs import check_not_inputs, check_output
 from srsg.registry import methods
 
 if TYPE_CHECKING:
-    from srsg.experiments.comparison import Outcome
+    from srsg.experiments.comparison import MethodResult
     from srsg.files import Table
 
 SCORES = ("AC", "NMI", "ARI")
@@ -76,7 +76,7 @@ def compare(
 
 
 def show(
-    outcomes: Sequence[Outcome],
+    outcomes: Sequence[MethodResult],
     has_classes: bool,
     output: Path | None,
     *,
@@ -110,7 +110,7 @@ def _number_of_classes(table: Table) -> int:
     return len(set(table.y.tolist()))
 
 
-def _row(found: Outcome) -> dict[str, Any]:
+def _row(found: MethodResult) -> dict[str, Any]:
     """What a table or JSON has of a method."""
     return {
         "method": found.method,
@@ -156,18 +156,18 @@ def _print_table(rows: Sequence[Mapping[str, Any]], has_classes: bool) -> None:
     Console(highlight=False).print(drawn)
 
 
-def _print_agreement(outcomes: Sequence[Outcome]) -> None:
+def _print_agreement(outcomes: Sequence[MethodResult]) -> None:
     from rich.console import Console
     from rich.table import Table as Drawn
 
-    from srsg.experiments.comparison import agreement
+    from srsg.experiments.comparison import pairwise_ari
 
     names = [found.method for found in outcomes]
     drawn = Drawn(title="agreement (ARI)", box=None, pad_edge=False, title_justify="left")
     drawn.add_column("")
     for name in names:
         drawn.add_column(name, justify="right", no_wrap=True)
-    for name, values in zip(names, agreement(outcomes), strict=True):
+    for name, values in zip(names, pairwise_ari(outcomes), strict=True):
         drawn.add_row(name, *(f"{value:.2f}" for value in values))
     print()
     Console(highlight=False).print(drawn)

@@ -14,15 +14,15 @@ from srsg.cli.console import INTERRUPTED, errors, fail
 if TYPE_CHECKING:
     from srsg.experiments.run import Evaluation
 
-Table = Literal["1", "2", "3", "all"]
-Figure = Literal["sensitivity", "adjacency", "convergence", "supports", "all"]
+TableName = Literal["1", "2", "3", "all"]
+FigureName = Literal["sensitivity", "adjacency", "convergence", "supports", "all"]
 
 
 def reproduce(
     table: Annotated[
-        Table | None, typer.Option(help="A table of the paper, or all of them.")
+        TableName | None, typer.Option(help="A table of the paper, or all of them.")
     ] = None,
-    figure: Annotated[Figure | None, typer.Option(help="A figure, or all of them.")] = None,
+    figure: Annotated[FigureName | None, typer.Option(help="A figure, or all of them.")] = None,
     quick: Annotated[bool, typer.Option("--quick", help="A few small rows, in a minute.")] = False,
     seeds: Annotated[int, typer.Option(min=1, help="Starts of K-means to average over.")] = 5,
     data: Annotated[

@@ -1,4 +1,4 @@
-"""One file from the web."""
+"""Downloading one file from the web."""
 
 from __future__ import annotations
 
