@@ -29,7 +29,7 @@ def _file(text: str) -> Any:
 
 @dataclass(frozen=True)
 class MethodOptions:
-    """The method and its parameters; those that are None are the method's own."""
+    """The method and its parameters; for None, the method's default holds."""
 
     method: options.MethodName = None
     lam: Annotated[float | None, _of_method("Weight of the l1 norm.")] = None
@@ -37,15 +37,13 @@ class MethodOptions:
     n_neighbors: Annotated[int | None, _of_method("Nearest neighbours of a point.")] = None
     step: Annotated[float | None, _of_method("Step of srsg.")] = None
     l1_ratio: Annotated[float | None, _of_method("Share of the l1 norm in ensc.")] = None
-    n_nonzero: Annotated[int | None, _of_method("Most points in the code of a point, in omp.")] = (
-        None
-    )
+    n_nonzero: Annotated[int | None, _of_method("The most points a code may use, in omp.")] = None
     scale_neighbor: Annotated[int | None, _of_method("Neighbour of sc's local scale.")] = None
     approximate: Annotated[
         bool,
         typer.Option(
             "--approximate",
-            help="For very many points: code each over candidates that an index finds.",
+            help="For very many points: code each point over candidates found by an index.",
             rich_help_panel=options.FITTING,
         ),
     ] = False
@@ -54,7 +52,7 @@ class MethodOptions:
     )
 
     def check(self) -> None:
-        """Refuse what does not go together."""
+        """Refuse options that do not go together."""
         if self.candidates is not None and not self.approximate:
             raise typer.BadParameter("--candidates goes with --approximate.")
 
@@ -72,12 +70,12 @@ class RunningOptions:
     """Where and with what the method runs; labels depend on the seed only."""
 
     memory: Annotated[
-        Path | None, _of_run("Folder that keeps graphs: another -k is then quick.")
+        Path | None, _of_run("Folder in which graphs are kept, so that another -k is quick.")
     ] = None
     max_memory: Annotated[
         str | None,
         _of_run(
-            "Most memory that coding takes beside the data, such as 2GB.",
+            "The most memory that coding may take besides the data, such as 2GB.",
             show_default="half of what is free",
         ),
     ] = None
@@ -91,7 +89,7 @@ class RunningOptions:
     ] = None
     checkpoint: Annotated[
         Path | None,
-        _of_run("Folder that keeps the work done so far, for the next run after one cut short."),
+        _of_run("Folder in which work is kept, so that an interrupted run can be continued."),
     ] = None
     seed: options.Seed = 0
     jobs: options.Jobs = None
@@ -119,7 +117,7 @@ class OutputFiles:
     report: Annotated[Path | None, _file("A page to look at: .html.")] = None
 
     def check(self, inputs: Sequence[str | None]) -> None:
-        """Refuse now what could not be written in the end, or would replace an input."""
+        """Refuse in advance what could not be written at the end, or would replace an input."""
         named = {
             f"--{name}": getattr(self, name) for name in ("output", "graph", "model", "report")
         }
@@ -130,7 +128,7 @@ class OutputFiles:
         outputs.check_report(self.report)
 
     def asked_for(self) -> dict[str, Path]:
-        """The files by what goes into them; standard output is none."""
+        """The files by what goes into them, standard output left out."""
         files = {
             "labels": self.output,
             "graph": self.graph,
@@ -148,10 +146,10 @@ SEARCH = Method(options.AUTO, "search by stability", None, "srsg:StabilitySearch
 
 
 def chosen_method(method: MethodOptions, running: RunningOptions) -> Method:
-    """The method by its name; without one the search or, if options of srsg are given, srsg."""
+    """The method by its name; without a name, the search or, if options of srsg are given, srsg."""
     name = method.method
     if name is None:
-        # The search compares methods, so it has none of their options.
+        # The search compares methods, so it does not have their options.
         own = {**method.parameters(), **running.parameters()}.keys() - {"n_jobs", "random_state"}
         name = "srsg" if own else options.AUTO
     return SEARCH if name == options.AUTO else methods()[name]
@@ -160,7 +158,7 @@ def chosen_method(method: MethodOptions, running: RunningOptions) -> Method:
 def make_estimator(
     chosen: Method, given: dict[str, Any], clusters: str | None, files: OutputFiles
 ) -> Any:
-    """The method's estimator; a parameter that it lacks is refused by the name of its option."""
+    """The method's estimator; a parameter that it lacks is refused under the option's name."""
     known = signature(chosen.estimator).parameters
     for name in given:
         if name not in known:
@@ -174,7 +172,7 @@ def make_estimator(
 
 
 def check_without_graph(method: Method, clusters: str | None, files: OutputFiles) -> None:
-    """What the methods that build no graph cannot do."""
+    """Refuse what methods without a graph cannot do."""
     if method.path.startswith("srsg:"):
         return
     if clusters in (None, "auto"):
@@ -185,7 +183,7 @@ def check_without_graph(method: Method, clusters: str | None, files: OutputFiles
 
 
 def check_on_cluster(reading: Reading, files: OutputFiles) -> None:
-    """What takes the points in this process, where those of a cluster do not come."""
+    """Refuse options that need the points in this process: those of a cluster stay there."""
     needs_points = {
         "--drop-missing": reading.drop_missing,
         "--image-size": reading.image_size,

@@ -45,8 +45,8 @@ def compare(
 ) -> None:
     """Cluster by several methods and compare them: accuracy, NMI, ARI, seconds, memory.
 
-    Without known classes it shows how far the methods agree with each other. Memory is the most
-    that a method held beyond what was there when it started, each in a process of its own.
+    Without known classes it shows how far the methods agree with each other. Each method runs in a
+    process of its own; its memory is the most that it held beyond what it started with.
     """
     quiet = quiet or json
     check_output(output, (".csv", ".md"), "--output")
@@ -83,7 +83,7 @@ def show(
     json: bool = False,
     quiet: bool = False,
 ) -> None:
-    """Print the outcomes and write them to a file; an error if every method failed."""
+    """Print the results and write them to a file; an error if every method failed."""
     rows = [_row(found) for found in outcomes]
     if output is not None:
         _write(output, rows)
@@ -111,7 +111,7 @@ def _number_of_classes(table: Table) -> int:
 
 
 def _row(found: MethodResult) -> dict[str, Any]:
-    """What a table or JSON has of a method."""
+    """What a table or JSON shows of a method."""
     return {
         "method": found.method,
         **{name: _rounded(found.scores.get(name), 4) for name in SCORES},

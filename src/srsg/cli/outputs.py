@@ -1,4 +1,4 @@
-"""Files that commands write: refused before long work if they could not be written after it."""
+"""Files that commands write: checked before long work, so that they can be written after it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from srsg.cli.options import STANDARD_OUTPUT
 
 
 def check_output(path: Path | None, endings: tuple[str, ...], option: str) -> None:
-    """Refuse an ending that is not known, and a place that may not be written to."""
+    """Refuse an unknown ending, and a place that cannot be written to."""
     from srsg.files import FileError, check_writable
 
     if path is None:
@@ -23,7 +23,7 @@ def check_output(path: Path | None, endings: tuple[str, ...], option: str) -> No
 def check_not_inputs(
     outputs: Mapping[str, Path | None], inputs: Sequence[str | Path | None]
 ) -> None:
-    """Refuse an output that is read, or is another output, whatever paths or links lead there."""
+    """Refuse an output that is an input or another output, whatever paths or links lead there."""
     from srsg.files import FileError
 
     files = {option: path for option, path in outputs.items() if path and path != STANDARD_OUTPUT}
@@ -39,7 +39,7 @@ def check_not_inputs(
 
 
 def _same_file(one: Path, other: Path) -> bool:
-    """Whether two paths lead to one file, by links of either kind or another spelling."""
+    """Whether two paths lead to the same file, by links of either kind or by another spelling."""
     try:
         return os.path.samefile(one, other)
     except OSError:  # one of them is not there
@@ -81,6 +81,6 @@ def check_report(path: Path | None) -> None:
 
 
 def score_line(scores: dict[str, float]) -> str:
-    """The scores for people."""
+    """The scores as a line of text."""
     named = (f"{name} {value:.4f}" for name, value in scores.items())
     return f"against the known classes: {', '.join(named)}"

@@ -25,12 +25,12 @@ def predict(
     reading: Reading,
     quiet: options.Quiet = False,
 ) -> None:
-    """Find the clusters of new points by a model, each with the share of its code that agrees.
+    """Find the clusters of new points with a model, each with the share of its code that agrees.
 
-    By K-means, it is how much nearer a point is to the centre of its cluster than to the next.
-    Columns are matched by their names with those that the model was fitted on, whatever their
-    order; files without a header go by the order of their columns. Labels go to standard output as
-    CSV, or to the file that -o names, which is replaced if it exists.
+    With K-means, the share is how much nearer a point is to the centre of its cluster than to the
+    next. Columns are matched by name with those that the model was fitted on, whatever their order;
+    in files without a header, the order of the columns counts. Labels go to standard output as CSV,
+    or to the file that -o names, which is replaced if it exists.
     """
     with bars(quiet) as progress:
         with progress.stage("loading", 1):

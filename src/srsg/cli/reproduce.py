@@ -26,7 +26,8 @@ def reproduce(
     quick: Annotated[bool, typer.Option("--quick", help="A few small rows, in a minute.")] = False,
     seeds: Annotated[int, typer.Option(min=1, help="Starts of K-means to average over.")] = 5,
     data: Annotated[
-        Path | None, typer.Option(help="Folder of the data; else $SRSG_DATA.", show_default=False)
+        Path | None,
+        typer.Option(help="Folder of the data.", show_default="$SRSG_DATA or the cache"),
     ] = None,
     output: Annotated[
         Path | None,
@@ -34,13 +35,13 @@ def reproduce(
     ] = None,
     jobs: Annotated[
         int | None,
-        typer.Option(help="Threads; results do not depend on it.", show_default="all cores"),
+        typer.Option(help="Threads; results do not depend on them.", show_default="all cores"),
     ] = None,
 ) -> None:
     """Run the paper's evaluation: tables as CSV, Markdown and pictures, figures, a summary.
 
     Without --table and --figure it makes everything. Finished cells are kept in cells.csv in the
-    folder of results: a run that was stopped goes on where it was.
+    folder of results: a run that was stopped continues where it stopped.
     """
     if find_spec("matplotlib") is None:
         raise fail("the pictures need matplotlib: pip install 'srsg[plot]'")
