@@ -122,10 +122,10 @@ class OutputFiles:
             f"--{name}": getattr(self, name) for name in ("output", "graph", "model", "report")
         }
         outputs.check_not_inputs(named, inputs)
-        outputs.check_labels(self.output)
-        outputs.check_graph(self.graph)
-        outputs.check_model(self.model)
-        outputs.check_report(self.report)
+        outputs.check_labels_file(self.output)
+        outputs.check_graph_file(self.graph)
+        outputs.check_model_file(self.model)
+        outputs.check_report_file(self.report)
 
     def asked_for(self) -> dict[str, Path]:
         """The files by what goes into them, standard output left out."""

@@ -46,7 +46,7 @@ def _same_file(one: Path, other: Path) -> bool:
         return os.path.realpath(one) == os.path.realpath(other)
 
 
-def check_labels(path: Path) -> None:
+def check_labels_file(path: Path) -> None:
     """Refuse labels that could not be written there."""
     from srsg.files.errors import needed
     from srsg.files.writing import LABEL_ENDINGS
@@ -59,14 +59,14 @@ def check_labels(path: Path) -> None:
         needed("pyarrow", "Parquet and Feather files")
 
 
-def check_graph(path: Path | None) -> None:
+def check_graph_file(path: Path | None) -> None:
     """Refuse a graph that could not be written there."""
     from srsg.files.writing import GRAPH_ENDINGS
 
     check_output(path, GRAPH_ENDINGS, "--graph")
 
 
-def check_model(path: Path | None) -> None:
+def check_model_file(path: Path | None) -> None:
     """Refuse a model that could not be saved there."""
     check_output(path, (".skops",), "--model")
     if path is not None:
@@ -75,7 +75,7 @@ def check_model(path: Path | None) -> None:
         check_skops()
 
 
-def check_report(path: Path | None) -> None:
+def check_report_file(path: Path | None) -> None:
     """Refuse a page that could not be written there."""
     check_output(path, (".html", ".htm"), "--report")
 

@@ -11,7 +11,7 @@ from srsg.cli import options
 from srsg.cli.bars import bars
 from srsg.cli.console import say
 from srsg.cli.groups import Reading
-from srsg.cli.outputs import check_labels, check_not_inputs, score_line
+from srsg.cli.outputs import check_labels_file, check_not_inputs, score_line
 
 
 def predict(
@@ -34,7 +34,7 @@ def predict(
     """
     with bars(quiet) as progress:
         with progress.stage("loading", 1):
-            check_labels(output)
+            check_labels_file(output)
             check_not_inputs({"--output": output}, [data, model, reading.labels])
             fitted = _load(model)
             features = getattr(fitted, "feature_names_in_", None)

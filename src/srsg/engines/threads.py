@@ -65,10 +65,12 @@ class ThreadEngine:
         done: Callable[[Result], None] | None = None,
     ) -> list[Result]:
         with self.progress.stage(label, len(blocks)) as stage, serial_linear_algebra():
+            # A single block runs in this thread: there is nothing to gain from another.
             if len(blocks) == 1 and done is None:
                 return [task(data, blocks[0])]
             futures = [self._pool.submit(task, data, block) for block in blocks]
             try:
+                # Saved and shown as they finish; the results are returned in order below.
                 for future in as_completed(futures):
                     result = future.result()
                     if done is not None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from srsg.files.checking import checked_table
 from srsg.files.contents import Contents, Request, Table
 from srsg.files.errors import FileError, check_file
-from srsg.files.label_files import LABEL_ENDINGS, read_labels
+from srsg.files.label_files import READABLE_ENDINGS, read_labels
 
 STANDARD_INPUT = "-"
 
@@ -113,7 +113,7 @@ def file_or_name(labels: str | os.PathLike[str] | None) -> tuple[Path | None, st
     """The file of the labels, or the name of their column."""
     if labels is None:
         return None, None
-    if isinstance(labels, str) and Path(labels).suffix.lower() not in LABEL_ENDINGS:
+    if isinstance(labels, str) and Path(labels).suffix.lower() not in READABLE_ENDINGS:
         return None, labels
     return Path(labels), None
 

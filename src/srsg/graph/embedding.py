@@ -99,7 +99,7 @@ def commute_time_embedding(
     ----------
     affinity : csr_array or ndarray of shape (n, n)
         Symmetric, non-negative weights. A graph in several components is embedded by
-        :func:`spectral_embedding`, since walks between components take for ever.
+        :func:`spectral_embedding`, since walks between components would take forever.
     n_dimensions : int
         Number of eigenvectors, without the constant one.
     engine : Engine, optional

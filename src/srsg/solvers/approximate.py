@@ -143,6 +143,7 @@ def _code(
     targets = x[rows]
     codes = Codes.empty(len(rows), n_candidates)
 
+    # First half: points that correlate with the target. They give a first code.
     half = -(-n_candidates // 2)
     near = search(targets, rows, max(half, n_neighbors), least=n_neighbors)
     neighbors = np.empty((len(rows), n_neighbors), np.int64)
@@ -154,6 +155,7 @@ def _code(
     add_candidates(codes, strongest_of([near, *opposite], half), half)
     solve_over_candidates(x, targets, codes, lam / 2)
 
+    # Second half: points that correlate with what the first code leaves, of either sign.
     resid = np.empty((len(rows), x.shape[1]))
     residuals(x, targets, codes, resid)
     left_over = [search(sign * resid, rows, n_candidates) for sign in (1, -1)]

@@ -38,6 +38,7 @@ def smallest_empty_lam(
 
 def _largest(points: Points, block: Queries) -> FloatArray:
     vectors = block.vectors(Rows(points.x)).astype(np.float64)
+    # The residual of an empty code is the point itself, so this is the first step of the l1 codes.
     index, strength = np.empty(len(block), np.int64), np.empty(len(block))
     strongest(
         points.x,

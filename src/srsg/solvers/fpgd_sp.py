@@ -117,6 +117,8 @@ def fpgd_sp(
     takes_part = allowed & ((z0 != 0) | (c <= 0))
     norms = np.linalg.norm(A, axis=0)
     start_gradient = 2 * np.abs(A.T @ (b - A @ z0))
+    # Where c < 0 the root is NaN, with which no comparison is true: these coordinates take part
+    # from the start anyway.
     with np.errstate(invalid="ignore"):
         threshold = np.sqrt(2 * gamma * c / step)
     settings = Settings(float(gamma), float(step), int(max_iter), float(tol))

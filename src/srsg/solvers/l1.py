@@ -102,6 +102,7 @@ def l1_codes(
     """
     engine = engine or ThreadEngine()
     wanted = Queries.of(points, queries)
+    # Copies, because kernels take contiguous arrays, which broadcast views are not.
     half_lam = np.broadcast_to(np.asarray(lam, dtype=np.float64) / 2, len(wanted)).copy()
     ridges = np.broadcast_to(np.asarray(ridge, dtype=np.float64), len(wanted)).copy()
     start = WorkingSets.empty(half_lam, ridges)
@@ -150,6 +151,8 @@ def solve_exactly(
     n_scans = 0
     while len(active):
         n_scans += 1
+        # Half of the tolerance, because the scans check the conditions of half the objective. It
+        # is never below rounding, or the scans might not end.
         task = L1Scan(
             max(tol, ROUNDING) / 2,
             n_neighbors if n_scans == 1 else 0,
@@ -189,8 +192,10 @@ def _scan(
 ) -> list[Scanned]:
     """One scan of the active queries, except those whose outcome is in the checkpoint."""
     name = f"scan-{number}"
+    # An earlier run may have had blocks of other sizes: what counts is which rows it has done.
     kept = [Scanned.from_arrays(arrays) for arrays in keep.load(name)]
     rest = active.without([block.rows for block in kept])
+    # How many points one block needs to start tells how many rows of that kind fit into a block.
     some = rest[: engine.block_size]
     needed = len(task.rows(ScanBlock(queries[some.rows], some)))
     rows_per_block = engine.rows_per_block(points, len(rest), needed / max(1, len(some)))

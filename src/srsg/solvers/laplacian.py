@@ -131,6 +131,7 @@ def laplacian_codes(
         if weights.sum(axis=1).max() > LARGEST_WEIGHT:
             raise ValueError(f"gamma={gamma} is too large: the objective overflows.")
         with engine.progress.stage(f"sweep {len(objective)}", points.n) as stage:
+            # No two points of a set are neighbours, so none of them pulls on another.
             for rows in independent_sets(weights.indptr, weights.indices):
                 fair_share = -(-len(rows) // engine.n_workers)  # keeps all workers busy
                 parts = np.split(rows, range(0, len(rows), min(engine.block_size, fair_share))[1:])
@@ -203,6 +204,7 @@ class _State:
         """Take over the new codes of some points, and what is now known about them."""
         for part in solved:
             rows, codes, width = part.rows, part.codes, part.codes.longest
+            # Half as much again, so that the codes of all points are seldom copied.
             if width > self.codes.width:
                 self.codes = self.codes.resized(width + width // 2)
             self.codes.index[rows, :width] = codes.index[:, :width]
@@ -267,6 +269,8 @@ def _objective(
     lam: float,
     gamma: float,
 ) -> float:
+    # Block by block, because the fitted points together would take as much memory as the points.
+    # The blocks have a fixed size: another order of the sum would have other bits.
     fit = 0.0
     for rows in blocks_of_rows(points.n, BLOCK_SIZE):
         fit += np.sum((points.x[rows] - codes[rows] @ points.x) ** 2)

@@ -32,5 +32,6 @@ def independent_sets(starts: IntArray, neighbors: IntArray) -> list[IntArray]:
     """
     level = np.empty(len(starts) - 1, np.int64)
     dependency_levels(starts, neighbors, level)
+    # Stable, so that the points of a set stay in rising order.
     order = np.argsort(level, kind="stable")
     return np.split(order, np.cumsum(np.bincount(level))[:-1])

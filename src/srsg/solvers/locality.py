@@ -47,6 +47,7 @@ def locality_order(own: IntArray, codes: Codes, n_points: int, group_size: int) 
     array([0, 2, 1, 3])
     """
     n_rows = len(own)
+    # New vectors get numbers after those of the points: no working set contains them.
     vertex = np.where(own < 0, n_points + np.arange(n_rows), own)
     group = np.arange(n_points + n_rows)
     nested = [vertex]

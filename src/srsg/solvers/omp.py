@@ -75,7 +75,7 @@ def omp_codes(
     found = engine.map(task, points, blocks, label="orthogonal matching pursuit")
     codes, neighbors = zip(*found, strict=True)
     stacked = sparse.csr_array(sparse.vstack(codes))
-    stacked.sort_indices()
+    stacked.sort_indices()  # they were in the order of joining
     return OMPCodes(stacked, np.concatenate(neighbors))
 
 
@@ -97,6 +97,7 @@ def _pursue(
             neighbors = nearest_in(points, x, own, correlations, n_neighbors).index
         strongest(points.x, own, resid, correlations, codes, error, chosen, strength)
         left_over = np.einsum("ij,ij->i", resid, resid)
+        # A code ends when nothing is left to fit, or when no point correlates with the rest.
         ended |= (left_over <= max(tol, ROUNDING)) | (strength <= 0)
         if ended.all():
             break

@@ -118,6 +118,7 @@ def _vectors(points: Points, coded: Queries, ridge: float) -> tuple[FloatArray, 
     targets = x if coded.new is None else coded.new.astype(np.float64, copy=False)
     # One thread of BLAS: with more, the bits of a product may depend on how many there are.
     with serial_linear_algebra():
+        # A matrix of the features or of the points, whichever is smaller: its cost is cubic.
         if points.n_features <= points.n:
             gram = x.T @ x
             factor = linalg.cho_factor(gram + ridge * np.eye(len(gram)), overwrite_a=True)

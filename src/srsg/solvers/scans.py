@@ -111,6 +111,8 @@ class L1Scan:
         return block.queries.needed(block.sets.members())
 
     def start(self, rows: Rows, block: ScanBlock) -> _SolvedBlock:
+        # A copy, because the kernel overwrites the codes and a task must not change its input.
+        # Only some rows are here, so the kernel gets their places instead of the points' indices.
         sets, vectors = block.sets.copy(), block.queries.vectors(rows)
         places = sets.codes._replace(index=rows.places(sets.codes.index))
         resid, inside = np.empty(vectors.shape), InsideTerms.empty(len(sets))
@@ -158,6 +160,7 @@ class L1Scan:
         # What the code does not use would only make the next problem larger. It may come back,
         # but the objective falls from scan to scan, so this ends.
         drop_zeros(sets.codes)
+        # No violator in any shard: the code is optimal over all points, not only over its set.
         ended = (worst.size == 0) | self.last
         going_on = sets.with_members(worst.index, np.minimum(worst.size, most))[~ended]
         done = sets[ended]

@@ -130,6 +130,7 @@ class FindPointsInReach:
         reached: list[tuple[IntArray, FloatArray]] = []
         for parts in zip(*found, strict=True):  # the same rows in all shards
             for p in range(len(parts[0].floor)):
+                # Shards hold consecutive points, so their lists in turn are sorted as a whole.
                 cuts = [(part, slice(part.starts[p], part.starts[p + 1])) for part in parts]
                 index = np.concatenate([part.index[cut] for part, cut in cuts])
                 strength = np.concatenate([part.strength[cut] for part, cut in cuts])
@@ -238,6 +239,7 @@ class RemoteProblems:
         self, rows: IntArray, sizes: IntArray, index: list[IntArray], numbers: list[FloatArray]
     ) -> None:
         """Append problems to those that are kept. The few that they replace stay, unused."""
+        # Appended, because a problem that is made again is mostly larger than the one it replaces.
         kept = self.kept
         kept.size[rows] = sizes
         kept.active_at[rows] = len(kept.active) + _starts(np.cumsum(sizes))
@@ -251,6 +253,7 @@ class RemoteProblems:
         """Find the points that the residuals of some codes reach."""
         if not floors:
             return
+        # Sorted, so that blocks do not depend on the order in which the rows were noted.
         rows = np.array(sorted(floors))
         floor = np.array([floors[row] for row in rows.tolist()])
         size = self.engine.rows_per_block(self.points, len(rows))

@@ -92,6 +92,7 @@ def smce_codes(
     """
     engine = engine or ThreadEngine()
     scaled = _scaled(x, _exponent(x))
+    # Equal points have no direction to each other, so only the first of each set is coded.
     first, owner = _distinct(scaled)
     points = scaled[first]
     task = partial(_code, lam=lam, n_neighbors=min(n_neighbors, len(points) - 1))
@@ -144,6 +145,7 @@ def new_smce_codes(
            [0. , 0. , 0. , 1. ]])
     """
     engine = engine or ThreadEngine()
+    # The factor of the fitted points, so that new points keep their distances from these.
     exponent = _exponent(x)
     scaled, targets = _scaled(x, exponent), _scaled(queries, exponent)
     far = np.flatnonzero(np.abs(targets).max(axis=1) > 1 / NEGLIGIBLE)

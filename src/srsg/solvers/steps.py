@@ -33,6 +33,7 @@ def theorem_step(points: Points, gamma: float, n_neighbors: int) -> float:
 def _largest_singular_value(points: Points) -> float:
     if min(points.x.shape) <= 100:
         return float(np.linalg.norm(points.x.astype(np.float64), 2))
+    # A fixed start: a random one would give other bits each time.
     start = np.ones(min(points.x.shape))
     value = svds(points.x, 1, v0=start, return_singular_vectors=False, tol=1e-10)[0]
     return float(value) * (1 + 1e-8)  # an iterative value may fall short

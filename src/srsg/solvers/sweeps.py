@@ -132,6 +132,7 @@ def srsg_codes(
                 run.sweep(stage)
             value = _objective(run.outcome.fit, run.codes, neighbors, gamma)
             state.note(value, run.outcome, tol)
+            # Only a checkpoint needs a matrix of the codes after every sweep.
             if save is not None:
                 state.codes = run.codes.to_csr(points.n)
                 save(state)
@@ -276,6 +277,7 @@ class _Sweeps:
         new: NDArray[np.floating]
         n_rows = len(neighbors)
         self.engine, self.settings, self.threads, self.waves = engine, settings, threads, waves
+        # Some spare room, so that codes can grow before all rows have to be copied.
         self.codes = Codes.from_csr(init_codes, spare=16)
         self.outcome = new_outcome(n_rows)
         self.remote: RemoteProblems | None = None
@@ -308,7 +310,9 @@ class _Sweeps:
 
     def sweep(self, stage: Stage) -> None:
         """Solve all points once, in as many passes as it takes to learn what they need."""
-        before = self.codes.resized(self.codes.width)  # a copy
+        # A copy: every point starts from its code before the sweep, and votes with it for the
+        # points that come earlier.
+        before = self.codes.resized(self.codes.width)
         if self.remote is None:
             self._solve_all(before, self.at_hand, _first_pass(len(before.size), 0), stage)
             return
@@ -344,6 +348,7 @@ class _Sweeps:
         for wave in self.waves:
             parts: Sequence[IntArray] = wave
             while parts:
+                # A single part runs in this thread: waking another would only take longer.
                 counts = list((map if len(parts) == 1 else self.threads.map)(solve, parts))
                 if this_pass.number == 1:
                     stage.advance(sum(counts))
@@ -370,11 +375,14 @@ def _waves(neighbors: IntArray, n_threads: int) -> list[list[IntArray]]:
     """Sets of points that can be solved at the same time, each in parts for the threads; small sets
     that follow each other become one part."""
     n_points, n_neighbors = neighbors.shape
+    # One thread takes the order 0..n-1 itself, in parts of one call each.
     if n_threads == 1:
         return [[part] for part in blocks_of_rows(n_points, POINTS_PER_CALL)]
     starts = np.arange(n_points + 1) * n_neighbors
     waves: list[list[IntArray]] = []
     few: list[IntArray] = []
+    # Small sets in a row become one part, which one thread solves in order: a point still comes
+    # after the neighbours it waits for.
     for points in independent_sets(starts, neighbors.ravel()):
         if len(points) < LEAST_SHARED:
             few.append(points)

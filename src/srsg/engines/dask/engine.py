@@ -170,6 +170,8 @@ class DaskEngine:
 
     def rows_per_block(self, points: Points, n_rows: int, rows_each: float = 1.0) -> int:
         assert isinstance(points, ShardedPoints)
+        # Large enough that a scan outweighs the cost of a task, small enough for the workers'
+        # memory, and enough blocks to keep all workers busy.
         by_work = PRODUCTS_PER_TASK / (points.largest_part * points.n_features)
         under_way = pieces_under_way(living_workers(self.client))
         most = min(BYTES_PER_BLOCK, SHARE_UNDER_WAY * memory_limit(self.client) / under_way)

@@ -62,6 +62,7 @@ class TaskPool:
     ) -> list[Any]:
         """The results of all pieces, in their order; ``done`` is called with each as it arrives."""
         found: dict[int, Any] = {}
+        # In reverse, since pieces are taken from the end; lost ones go back there and come first.
         waiting = list(range(len(pieces)))[::-1]
         tries = [0] * len(pieces)
         workers = living_workers(self.client)
@@ -71,6 +72,7 @@ class TaskPool:
                 while len(found) < len(pieces):
                     while waiting and len(self.under_way) < pieces_under_way(workers):
                         self._submit(waiting.pop(), pieces)
+                    # Woken by a result, or after a while to see which workers are still alive.
                     place, future = self._next_event()
                     again: list[int] = []
                     if future is not None and self._is_current(place, future):
@@ -91,6 +93,7 @@ class TaskPool:
                         self._cancel(self.under_way.pop(lost))
                         waiting.append(lost)
         except BaseException as error:
+            # Also after Ctrl-C: the cluster must not go on with work that nobody waits for.
             for futures in self.under_way.values():
                 self._cancel(futures)
             if isinstance(error, Exception) and self.client.status != "running":
