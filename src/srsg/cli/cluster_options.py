@@ -54,7 +54,7 @@ class MethodOptions:
     def check(self) -> None:
         """Refuse options that do not go together."""
         if self.candidates is not None and not self.approximate:
-            raise typer.BadParameter("--candidates goes with --approximate.")
+            raise typer.BadParameter("--candidates needs --approximate.")
 
     def parameters(self) -> dict[str, Any]:
         """Parameters of the estimator."""
@@ -164,7 +164,7 @@ def make_estimator(
         if name not in known:
             spelt = {"n_jobs": "--jobs", "engine": "--scheduler", "n_candidates": "--candidates"}
             option = spelt.get(name, f"--{name.replace('_', '-')}")
-            raise typer.BadParameter(f"{option} is no option of the method {chosen.name}.")
+            raise typer.BadParameter(f"{option} is not an option of the method {chosen.name}.")
     if chosen is SEARCH and files.graph is not None:
         given = {**given, "candidates": "graphs"}
     count = int(clusters) if clusters not in (None, "auto") else "auto"
@@ -179,7 +179,7 @@ def check_without_graph(method: Method, clusters: str | None, files: OutputFiles
         raise typer.BadParameter(f"the method {method.name} needs a number of clusters: -k.")
     for option, value in (("--graph", files.graph), ("--model", files.model)):
         if value is not None:
-            raise typer.BadParameter(f"{option} is no option of the method {method.name}.")
+            raise typer.BadParameter(f"{option} is not an option of the method {method.name}.")
 
 
 def check_on_cluster(reading: Reading, files: OutputFiles) -> None:
@@ -193,4 +193,6 @@ def check_on_cluster(reading: Reading, files: OutputFiles) -> None:
     }
     for option, value in needs_points.items():
         if value:
-            raise typer.BadParameter(f"{option} takes the points in this process: no --scheduler.")
+            raise typer.BadParameter(
+                f"{option} needs the points in this process: not with --scheduler."
+            )

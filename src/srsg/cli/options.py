@@ -55,7 +55,7 @@ def _clusters(text: str | int | None) -> str | None:
 
 def _size(text: str | None) -> str | None:
     if text is not None and not re.fullmatch(r"[1-9]\d*x[1-9]\d*", text):
-        raise typer.BadParameter(f"{text!r} is no size such as 32x24, height by width.")
+        raise typer.BadParameter(f"{text!r} is not a size such as 32x24, height by width.")
     return text
 
 

@@ -35,7 +35,7 @@ def check_not_inputs(
     for option, path in files.items():
         other = taken.setdefault(os.path.realpath(path), option)
         if other != option:
-            raise FileError(f"{option} {path}: is the file of {other} too.")
+            raise FileError(f"{option} {path}: is also the file of {other}.")
 
 
 def _same_file(one: Path, other: Path) -> bool:

@@ -49,7 +49,7 @@ def reproduce(
 
     folder = data_folder(data)
     if not folder.is_dir():
-        raise fail(f"there is no folder of data at {folder}: name it by --data or by SRSG_DATA.", 2)
+        raise fail(f"there is no folder of data at {folder}: name it with --data or SRSG_DATA.", 2)
     output = output or Path("docs/results/quick" if quick else "docs/results")
     everything = table is None and figure is None
     tables = _named(table, everything, ("1", "2", "3"))

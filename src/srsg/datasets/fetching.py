@@ -125,7 +125,7 @@ def _from_openml(entry: Entry, home: OpenML, target: Path) -> _Found:
 
     needed("pandas", "Downloads from OpenML")
     name = f"OpenML's {home.query.get('name', entry.name)}"
-    with explained(f"{name}: cannot be had from openml.org"), warnings.catch_warnings():
+    with explained(f"{name}: cannot be downloaded from openml.org"), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about retries: only the outcome counts
         found = fetch_openml(**home.query, as_frame=False, cache=False, n_retries=1)
     X, y = np.asarray(found.data, dtype=np.float64), encode_labels(np.asarray(found.target))[0]

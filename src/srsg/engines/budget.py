@@ -42,8 +42,8 @@ def in_bytes(max_memory: int | str) -> int:
     amount = _AMOUNT.fullmatch(max_memory)
     if amount is None or amount[2].upper() not in _UNITS:
         raise ValueError(
-            f"max_memory={max_memory!r} is no amount of memory: give bytes, or a number with its "
-            "unit such as '2GB', '500MB' or '512MiB'."
+            f"max_memory={max_memory!r} is not an amount of memory: give bytes, or a number with "
+            "its unit such as '2GB', '500MB' or '512MiB'."
         )
     return int(float(amount[1]) * _UNITS[amount[2].upper()])
 

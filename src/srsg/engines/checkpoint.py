@@ -94,7 +94,9 @@ class FolderCheckpoint(Checkpoint):
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise FileError(f"checkpoint={str(folder)!r}: no folder ({error.strerror}).") from error
+            raise FileError(
+                f"checkpoint={str(folder)!r}: cannot be made ({error.strerror})."
+            ) from error
 
     def of(self, *facts: Any) -> Checkpoint:
         known = [fact() if callable(fact) else fact for fact in facts]
@@ -129,14 +131,14 @@ class FolderCheckpoint(Checkpoint):
         try:
             with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
                 arrays = {key: file[key] for key in file.files}
-            problem = "" if self._checksum(arrays) in path.name else "its checksum is another"
+            problem = "" if self._checksum(arrays) in path.name else "its checksum differs"
         except Exception as error:  # damaged archives raise nearly anything
             problem = one_line(error)
         if not problem:
             return arrays
         warn_user(
             f"{path} is damaged ({problem}): this part of the work is done again. Delete the file "
-            "if this is said once more.",
+            "if this warning comes again.",
             UserWarning,
         )
         return None

@@ -78,7 +78,7 @@ def check_writable(path: str | os.PathLike[str]) -> None:
     if _is_device(target):
         return
     if target.exists() and not os.access(target, os.W_OK):
-        raise FileError(f"{path}: is there already and may not be written.")
+        raise FileError(f"{path}: exists and may not be overwritten.")
     probe = _beside(target)
     try:
         probe.touch()

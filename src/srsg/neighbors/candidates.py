@@ -154,6 +154,6 @@ def check_faiss() -> Any:
         import faiss
     except ImportError as error:
         raise ImportError(
-            "approximate=True takes faiss: pip install 'srsg[approximate]'."
+            "approximate=True needs faiss: pip install 'srsg[approximate]'."
         ) from error
     return faiss

@@ -15,6 +15,6 @@ def needed_dask() -> Any:
         import distributed
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError(
-            "A Dask cluster takes dask and distributed: pip install 'srsg[dask]'."
+            "A Dask cluster needs dask and distributed: pip install 'srsg[dask]'."
         ) from error
     return distributed
