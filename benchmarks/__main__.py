@@ -3,7 +3,7 @@
     python -m benchmarks [--data DIR] [--only NAME ...] [--quick] [--no-peers] [--out DIR]
 
 Names are those of the data sets, and growth, large, startup. Leaves ``results.json``, and the
-table and the picture made of it, in the folder of results; ``--only`` renews a part of them.
+table and the picture made from it, in the folder of results; ``--only`` renews a part of them.
 """
 
 from __future__ import annotations
@@ -70,7 +70,9 @@ def read_options(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="small data, one round")
     parser.add_argument("--no-peers", dest="peers", action="store_false", help="ours alone")
     parser.add_argument("--runs", type=int, default=3, help="rounds")
-    parser.add_argument("--budget", type=float, default=2.5, help="seconds of a slow peer a round")
+    parser.add_argument(
+        "--budget", type=float, default=2.5, help="seconds per round for a slow peer"
+    )
     parser.add_argument("--out", type=Path, default=RESULTS, help="folder of results")
     options = parser.parse_args(arguments)
     if options.quick:

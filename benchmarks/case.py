@@ -1,4 +1,4 @@
-"""A data set on the bench, and what several objectives start from."""
+"""A data set in the benchmark, and what several objectives start from."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From what was measured to ratios, and whether they are as wanted."""
+"""From what was measured to ratios, and whether they keep their bounds."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from benchmarks.timing import Spread
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the table: a figure, and the bound it is to keep."""
+    """One line of the table: a figure, and the bound it should keep."""
 
     data: str
     what: str

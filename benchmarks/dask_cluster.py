@@ -4,8 +4,8 @@
     python benchmarks/dask_cluster.py --same [--data DIR]
 
 Workers are processes on loopback with one thread each. Prints how much faster two of them are than
-one, with points of more features too; what they sent each other beside what the cost model says;
-and the peak memory of the client and the workers on points that are more than a worker's limit.
+one, with points of more features too; what they sent each other compared with the cost model; and
+the peak memory of the client and the workers on points that take more than a worker's limit.
 ``--write`` puts the tables, with the costs of more points that follow from them, into a Markdown
 file. ``--same`` compares instead everything that ``SRSG.fit`` learns with what threads learn, bit
 for bit, in three chunkings.
@@ -58,7 +58,7 @@ def workers(count: int, memory_limit: int | None = None) -> Iterator[Client]:
 
 
 def subspaces(n_points: int, n_features: int, n_classes: int = 50, rank: int = 6) -> np.ndarray:
-    """Noisy points of random subspaces, in no order."""
+    """Noisy points of random subspaces, in random order."""
     rng = np.random.default_rng(0)
     bases = rng.standard_normal((n_classes, rank, n_features))
     which = rng.integers(0, n_classes, n_points)
@@ -146,7 +146,7 @@ def seconds_by_task(client: Client) -> dict[str, float]:
 
 
 def network(path: Path) -> tuple[float, float, list[tuple[int, int, int, int]], float]:
-    """Bytes a point on two workers: measured, by the model, the blocks, and with the sweeps."""
+    """Bytes per point on two workers: measured, by the model, the blocks, and with the sweeps."""
     counts = Counts()
     with workers(2) as client:
         array, _ = read_array(path, client)
@@ -252,8 +252,8 @@ def costs(blocks: list[tuple[int, int, int, int]], tasks: dict[str, float], n: i
     head = ("points", "workers of one thread", "coding", "sent by each worker", "points on each")
     facts = (
         f"Every point was scanned {looks:.2f} times on average; a scan took "
-        f"{a_product * 1e12:.1f} ps for each pair of points and feature, the small problems "
-        f"{a_point * 1e3:.2f} ms a point, and {needed:.1f} rows were fetched for it."
+        f"{a_product * 1e12:.1f} ps for each pair of points and feature, the small problems took "
+        f"{a_point * 1e3:.2f} ms per point, and {needed:.1f} rows were fetched for each."
     )
     return facts + "\n\n" + table(head, rows)
 
@@ -297,7 +297,7 @@ def main() -> None:
             ],
         ),
         table(
-            ("sent on the network, a point", "measured", "by the model", "ratio"),
+            ("sent on the network, per point", "measured", "by the model", "ratio"),
             [
                 ("l1 codes", f"{measured:,.0f} B", f"{model:,.0f} B", f"{measured / model:.2f}"),
                 ("l1 codes and sweeps", f"{both:,.0f} B", "", ""),

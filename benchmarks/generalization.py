@@ -1,10 +1,10 @@
-"""SRSG's default beside the two it is made of, on data that the paper never saw.
+"""SRSG's default compared with the two methods it is made of, on data that the paper does not use.
 
     python benchmarks/generalization.py --data DIR [--more DIR] [--output docs/results]
 
 The default was chosen on the first group of data sets, and then measured, once, on the second:
 other classes, samples and data sets. Both need the folder of the paper's data with its ``extra``;
-``--more`` has the folders ``choose`` and ``confirm`` with further data sets as ``.npz`` files.
+``--more`` has the folders ``choose`` and ``confirm`` with additional data sets as ``.npz`` files.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from srsg.files import atomic_write
 METHODS: dict[str, Callable] = {"l1-graph": L1Graph, "SRSG, paper": SRSG.paper, "SRSG": SRSG}
 SEEDS = range(5)
 MARGIN = 0.03
-"""How far below the better of the first two the third may stay."""
+"""How far below the better of the first two the third may be."""
 
 
 def classes(data: Dataset, chosen: np.ndarray, title: str) -> Dataset:

@@ -1,8 +1,7 @@
 """How the time of the codes grows with the number of points and of features.
 
 Subspaces of dimension 5, with noise a tenth as long as the points. Each has 100 points whatever n
-is, so that a code stays as long as it was, and what grows is the number of points it is compared
-with.
+is, so codes keep their length, and only the number of points that each is compared with grows.
 """
 
 from __future__ import annotations

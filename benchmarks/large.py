@@ -82,8 +82,8 @@ def blocked_product(X: np.ndarray) -> float:
 def memory_watched(interval: float = 0.02) -> Iterator[dict[str, float]]:
     """The most resident memory above that at the start, in bytes.
 
-    Looking at it often could miss a moment, the system's own record cannot; yet that has only
-    what exceeds all before the start.
+    Sampling it often could miss a moment, which the system's own record cannot; but that record
+    shows only what exceeds everything before the start.
     """
     import psutil
 

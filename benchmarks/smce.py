@@ -2,8 +2,8 @@
 
     python -m benchmarks.smce [--points 500] [--runs 3]
 
-On scikit-learn's digits, one thread each. ADMM is the method of SMCE's authors, with the
-iterations that bring its worst objective as close to the least as ``--accuracy`` says; ours is
+On scikit-learn's digits, one thread each. ADMM is the method of SMCE's authors, with as many
+iterations as bring its worst objective as close to the minimum as ``--accuracy`` says; ours is
 exact. All ratios come from alternating runs on one machine.
 """
 

@@ -20,8 +20,8 @@ class Dataset:
     name : str
         As the tables show it.
     load : callable
-        The points and the number of clusters, from the folder of data or from nowhere; raises
-        FileNotFoundError where they are not there.
+        Returns the points and the number of clusters, from the folder of data if it needs one;
+        raises FileNotFoundError if they are not there.
     objectives : tuple of str
         What is measured.
     peers : bool

@@ -1,4 +1,4 @@
-"""Who solves it: ours and others, one file each; a file lists its own in ``SOLVERS``."""
+"""What solves it: our solvers and others, one file each; a file lists its own in ``SOLVERS``."""
 
 from __future__ import annotations
 
@@ -24,12 +24,11 @@ class Solver:
         a vector. It gets as many points, in random order, as a few seconds allow, and its time
         is scaled to all of them.
     setup : callable
-        From the objective's problem to what ``solve`` gets; not timed, which is to the favour of
-        the solver.
+        From the objective's problem to what ``solve`` gets; not timed, which favours the solver.
     needs : str or None
-        The package that it cannot do without.
+        The package that it needs.
     peer : bool
-        Whether it is somebody else's way.
+        Whether it is someone else's solver.
     on : tuple of str
         The data sets it runs on; on all if empty.
     """

@@ -1,4 +1,4 @@
-"""Algorithm 1 as the paper writes it: all n coordinates, one product with all points a step."""
+"""Algorithm 1 as the paper writes it: all n coordinates, one product with all points per step."""
 
 from __future__ import annotations
 

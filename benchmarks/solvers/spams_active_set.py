@@ -2,7 +2,7 @@
 
 As large-scale subspace clustering does it (You, Li, Robinson and Vidal, Oracle based active set
 algorithm for scalable elastic net subspace clustering, 2016): solve over the most correlated
-points, let in those that violate the optimality conditions, until there are none.
+points, and add those that violate the optimality conditions, until there are none.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""SPAMS' homotopy, point by point, with the Gram matrix, which it would else compute each time."""
+"""SPAMS' homotopy, point by point, with the Gram matrix, which it would compute each time."""
 
 from __future__ import annotations
 

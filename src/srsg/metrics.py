@@ -12,8 +12,8 @@ from sklearn.metrics.cluster import contingency_matrix
 def clustering_accuracy(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     """Share of points whose cluster is matched with their class, under the best matching.
 
-    Every cluster is matched with at most one class (Kuhn-Munkres). The paper's formula prints
-    the share of the mismatched points; its tables have the matched share, as here.
+    Every cluster is matched with at most one class (Kuhn-Munkres). The formula printed in the paper
+    is the share of mismatched points; its tables have the matched share, as here.
 
     Parameters
     ----------
@@ -63,9 +63,10 @@ def adjusted_mutual_info(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     """Mutual information above chance, divided by the most that it could be above chance.
 
     Labels that have nothing to do with each other score about 0 whatever the numbers of clusters,
-    so that scores with different numbers can be compared. The chance level of R and C clusters on n
-    points is taken as ``(R - 1)(C - 1) / 2n``, the first term of its expansion: it costs nothing,
-    where the exact one of :func:`sklearn.metrics.adjusted_mutual_info_score` grows with R, C and n.
+    so scores with different numbers can be compared. The chance level of R and C clusters on n
+    points is taken as ``(R - 1)(C - 1) / 2n``, the first term of its expansion. That costs nothing,
+    while the cost of the exact level, in :func:`sklearn.metrics.adjusted_mutual_info_score`, grows
+    with R, C and n.
 
     Parameters
     ----------

@@ -16,15 +16,15 @@ class Method:
     Attributes
     ----------
     name : str
-        Short, as on the command line.
+        Short name, as on the command line.
     title : str
-        For people.
+        Full name, as tables and messages show it.
     column : str or None
         Its column in the paper's tables, if it has one.
     path : str
-        Module and name of its estimator.
+        Module and class of its estimator.
     paper_settings : mapping
-        Parameters that reproduce the paper's tables, or the method's own paper.
+        Parameters that reproduce the paper's tables, or those of the method's own paper.
     """
 
     name: str
@@ -35,7 +35,7 @@ class Method:
 
     @property
     def estimator(self) -> type:
-        """The estimator's class; imported now, not before."""
+        """The estimator's class, imported only now."""
         module, name = self.path.split(":")
         return getattr(import_module(module), name)
 
@@ -44,7 +44,7 @@ class Method:
         return self.estimator(n_clusters, **{**self.paper_settings, **parameters})
 
     def default(self, n_clusters: int | Literal["auto"], **parameters: Any) -> Any:
-        """The estimator as a user gets it who sets nothing."""
+        """The estimator with its default settings."""
         return self.estimator(n_clusters, **parameters)
 
 

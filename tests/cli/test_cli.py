@@ -20,7 +20,7 @@ from scipy import sparse
 
 import srsg
 from srsg.engines.progress import Progress
-from srsg.experiments.comparison import agreement, compare_methods
+from srsg.experiments.comparison import compare_methods, pairwise_ari
 from srsg.files import write_graph
 from support.cli_runs import command, good, planes, run, start, table_of_planes
 from support.file_samples import FRAME, TABLES, WITH_LABELS, Y, saved, saved_array
@@ -244,7 +244,7 @@ def test_progress_and_failures_cross_the_processes():
     assert bad.labels is None
     assert "row(s) of zeros" in bad.error
     assert good_one.error is None
-    np.testing.assert_array_equal(agreement([good_one, good_one]), np.ones((2, 2)))
+    np.testing.assert_array_equal(pairwise_ari([good_one, good_one]), np.ones((2, 2)))
 
 
 def test_info_gives_advice(tmp_path):

@@ -68,11 +68,19 @@ def test_empty_standard_input():
         (["-k", "500"], 1, "-k 500 exceeds the number of points"),
         (["--n-neighbors", "60"], 1, "--n-neighbors 60 must be smaller"),
         (["--lam", "-1"], 1, "'lam' parameter of SRSG must be a float"),
-        (["-m", "omp", "--gamma", "1"], 2, "--gamma is no option of the method omp"),
-        (["-m", "kmeans", "-k", "3", "--jobs", "2"], 2, "--jobs is no option of the method kmeans"),
-        (["-m", "kmeans", "-k", "3", "--graph", "g.npz"], 2, "--graph is no option of the method"),
+        (["-m", "omp", "--gamma", "1"], 2, "--gamma is not an option of the method omp"),
+        (
+            ["-m", "kmeans", "-k", "3", "--jobs", "2"],
+            2,
+            "--jobs is not an option of the method kmeans",
+        ),
+        (
+            ["-m", "kmeans", "-k", "3", "--graph", "g.npz"],
+            2,
+            "--graph is not an option of the method",
+        ),
         (["-m", "kmeans"], 2, "the method kmeans needs a number of clusters: -k"),
-        (["--image-size", "big"], 2, "'big' is no size such as 32x24"),
+        (["--image-size", "big"], 2, "'big' is not a size such as 32x24"),
         (["--columns", "f0,f99"], 1, "has no column called 'f99'"),
         (["--labels", "colour"], 1, "has no column called 'colour'"),
         (["--labels", "nowhere.txt"], 1, "nowhere.txt: there is no such file"),
@@ -252,7 +260,7 @@ def test_ctrl_c(tmp_path, name):
 
 
 @pytest.mark.parametrize(
-    ("amount", "message"), [("1 banana", "is no amount of memory"), ("10kB", "is too little")]
+    ("amount", "message"), [("1 banana", "is not an amount of memory"), ("10kB", "is too little")]
 )
 def test_bad_budgets_of_memory(table, amount, message):
     assert message in the_error(

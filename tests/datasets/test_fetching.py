@@ -146,7 +146,9 @@ def test_a_server_that_is_down_is_named(tmp_path, monkeypatch):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))  # bound but not listening: connections are refused
         host = f"127.0.0.1:{taken.getsockname()[1]}"
-        with pytest.raises(FileError, match=rf"cannot be had from {host} \(Connection refused\)"):
+        with pytest.raises(
+            FileError, match=rf"cannot be downloaded from {host} \(Connection refused\)"
+        ):
             fetch_dataset("COIL-20", tmp_path, base_url=f"http://{host}")
     assert os.listdir(tmp_path) == []
 

@@ -35,7 +35,7 @@ def test_amounts_of_memory(amount, expected):
 
 @pytest.mark.parametrize("amount", ["", "GB", "2 XB", "-1GB", "2GB or so", "2IB"])
 def test_what_is_no_amount_is_said_so(amount):
-    with pytest.raises(ValueError, match=r"max_memory=.* is no amount of memory"):
+    with pytest.raises(ValueError, match=r"max_memory=.* is not an amount of memory"):
         L1Graph(3, max_memory=amount).fit(np.eye(20) + 1)
 
 

@@ -20,7 +20,7 @@ from srsg import SMCE, SRSG
 from srsg.cli import app
 from srsg.datasets import Dataset
 from srsg.experiments import run as running
-from srsg.experiments.evaluate import Result, Score, evaluate
+from srsg.experiments.evaluate import CellResult, Score, evaluate
 from srsg.experiments.journal import (
     NO_PART_IN_RESULTS,
     Journal,
@@ -285,7 +285,7 @@ def results_for(row, **accuracies):
     for setting in SETTINGS:
         for name in compared_methods():
             ac = accuracies.get(name, 0.5)
-            found.results[setting, name] = Result(
+            found.results[setting, name] = CellResult(
                 name, {"lam": 0.1, "gamma": 0.2}, (Score(0, ac, 0.9, 1.0), Score(1, ac, 0.9, 1.0))
             )
     return found

@@ -63,7 +63,7 @@ class OverallBar:
         self._display.update(self._task, what=escape(what))
 
     def ends(self, share: float) -> None:
-        """This share of all work, which is 1, is done."""
+        """This share of all work, whose total is 1, is done."""
         self._display.advance(self._task, share)
 
     def note(self, message: str) -> None:
@@ -89,5 +89,5 @@ def _display(start: TextColumn | SpinnerColumn, end: str, transient: bool = Fals
         TextColumn(end),
         console=errors,
         transient=transient,
-        redirect_stdout=False,  # or results would end up on standard error
+        redirect_stdout=False,  # otherwise results would end up on standard error
     )

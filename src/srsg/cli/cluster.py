@@ -76,7 +76,7 @@ def cluster(
             with progress.stage(f"writing {', '.join(written)}", 1):
                 title = f"{chosen.title} on {data}"
                 _write(written, estimator, table, X, seconds, title=title)
-    if files.output == options.STANDARD_OUTPUT and not json:  # not below the bars
+    if files.output == options.STANDARD_OUTPUT and not json:  # after the bars are gone
         _write({"labels": files.output}, estimator, table, X, seconds)
     found = _summary(data, chosen, estimator, table, seconds, written)
     if json:
@@ -86,7 +86,7 @@ def cluster(
 
 
 def _choices(estimator: Any, clusters: str | None) -> list[str]:
-    """What was left to the program, what it chose, and why."""
+    """What was left to the program to choose, what it chose, and why."""
     lines = []
     search = hasattr(estimator, "best_name_")
     if search:
@@ -193,7 +193,7 @@ def _summary(
 
 
 def _certificates(estimator: Any) -> dict[str, Any] | None:
-    """How far codes are from optimal over all points, and of how many points that is known."""
+    """How far codes are from optimal over all points, and for how many points that is known."""
     quantiles = getattr(estimator, "kkt_quantiles_", None)
     if quantiles is None:
         return None
@@ -205,7 +205,7 @@ def _certificates(estimator: Any) -> dict[str, Any] | None:
 
 
 def _lines(found: dict[str, Any]) -> list[str]:
-    """The summary for people."""
+    """The summary as lines of text."""
     lines = [
         f"{found['n_points']} points in {found['n_clusters']} clusters of "
         f"{min(found['sizes'])} to {max(found['sizes'])} points, by {found['method']} in "

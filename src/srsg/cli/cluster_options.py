@@ -32,7 +32,7 @@ def _file(text: str) -> Any:
 
 @dataclass(frozen=True)
 class MethodOptions:
-    """The method and its parameters; those that are None are the method's own."""
+    """The method and its parameters; for None, the method's default holds."""
 
     method: options.MethodName = None
     lam: Annotated[float | None, _of_method("Weight of the l1 norm.")] = None
@@ -40,9 +40,7 @@ class MethodOptions:
     n_neighbors: Annotated[int | None, _of_method("Nearest neighbours of a point.")] = None
     step: Annotated[float | None, _of_method("Step of srsg.")] = None
     l1_ratio: Annotated[float | None, _of_method("Share of the l1 norm in ensc.")] = None
-    n_nonzero: Annotated[int | None, _of_method("Most points in the code of a point, in omp.")] = (
-        None
-    )
+    n_nonzero: Annotated[int | None, _of_method("The most points a code may use, in omp.")] = None
     scale_neighbor: Annotated[int | None, _of_method("Neighbour of sc's local scale.")] = None
     features: Annotated[
         str | None,
@@ -57,7 +55,7 @@ class MethodOptions:
         bool,
         typer.Option(
             "--approximate",
-            help="For very many points: code each over candidates that an index finds.",
+            help="For very many points: code each point over candidates found by an index.",
             rich_help_panel=options.FITTING,
         ),
     ] = False
@@ -66,9 +64,9 @@ class MethodOptions:
     )
 
     def check(self) -> None:
-        """Refuse what does not go together."""
+        """Refuse options that do not go together."""
         if self.candidates is not None and not self.approximate:
-            raise typer.BadParameter("--candidates goes with --approximate.")
+            raise typer.BadParameter("--candidates needs --approximate.")
 
     def parameters(self) -> dict[str, Any]:
         """Parameters of the estimator."""
@@ -84,12 +82,12 @@ class RunningOptions:
     """Where and with what the method runs; labels depend on the seed only."""
 
     memory: Annotated[
-        Path | None, _of_run("Folder that keeps graphs: another -k is then quick.")
+        Path | None, _of_run("Folder in which graphs are kept, so that another -k is quick.")
     ] = None
     max_memory: Annotated[
         str | None,
         _of_run(
-            "Most memory that coding takes beside the data, such as 2GB.",
+            "The most memory that coding may take besides the data, such as 2GB.",
             show_default="half of what is free",
         ),
     ] = None
@@ -103,7 +101,7 @@ class RunningOptions:
     ] = None
     checkpoint: Annotated[
         Path | None,
-        _of_run("Folder that keeps the work done so far, for the next run after one cut short."),
+        _of_run("Folder in which work is kept, so that an interrupted run can be continued."),
     ] = None
     seed: options.Seed = 0
     jobs: options.Jobs = None
@@ -131,18 +129,18 @@ class OutputFiles:
     report: Annotated[Path | None, _file("A page to look at: .html.")] = None
 
     def check(self, inputs: Sequence[str | None]) -> None:
-        """Refuse now what could not be written in the end, or would replace an input."""
+        """Refuse in advance what could not be written at the end, or would replace an input."""
         named = {
             f"--{name}": getattr(self, name) for name in ("output", "graph", "model", "report")
         }
         outputs.check_not_inputs(named, inputs)
-        outputs.check_labels(self.output)
-        outputs.check_graph(self.graph)
-        outputs.check_model(self.model)
-        outputs.check_report(self.report)
+        outputs.check_labels_file(self.output)
+        outputs.check_graph_file(self.graph)
+        outputs.check_model_file(self.model)
+        outputs.check_report_file(self.report)
 
     def asked_for(self) -> dict[str, Path]:
-        """The files by what goes into them; standard output is none."""
+        """The files by what goes into them, standard output left out."""
         files = {
             "labels": self.output,
             "graph": self.graph,
@@ -160,10 +158,10 @@ SEARCH = Method(options.AUTO, "search by stability", None, "srsg:StabilitySearch
 
 
 def chosen_method(method: MethodOptions, running: RunningOptions) -> Method:
-    """The method by its name; without one the search or, if options of srsg are given, srsg."""
+    """The method by its name; without a name, the search or, if options of srsg are given, srsg."""
     name = method.method
     if name is None:
-        # The search compares methods, so it has none of their options.
+        # The search compares methods, so it does not have their options.
         own = {**method.parameters(), **running.parameters()}.keys() - {"n_jobs", "random_state"}
         name = "srsg" if own else options.AUTO
     return SEARCH if name == options.AUTO else methods()[name]
@@ -187,13 +185,13 @@ def features_of(table: Table, features: str | None, jobs: int | None) -> Any:
 def make_estimator(
     chosen: Method, given: dict[str, Any], clusters: str | None, files: OutputFiles
 ) -> Any:
-    """The method's estimator; a parameter that it lacks is refused by the name of its option."""
+    """The method's estimator; a parameter that it lacks is refused under the option's name."""
     known = signature(chosen.estimator).parameters
     for name in given:
         if name not in known:
             spelt = {"n_jobs": "--jobs", "engine": "--scheduler", "n_candidates": "--candidates"}
             option = spelt.get(name, f"--{name.replace('_', '-')}")
-            raise typer.BadParameter(f"{option} is no option of the method {chosen.name}.")
+            raise typer.BadParameter(f"{option} is not an option of the method {chosen.name}.")
     if chosen is SEARCH and files.graph is not None:
         given = {**given, "candidates": "graphs"}
     count = int(clusters) if clusters not in (None, "auto") else "auto"
@@ -201,14 +199,14 @@ def make_estimator(
 
 
 def check_without_graph(method: Method, clusters: str | None, files: OutputFiles) -> None:
-    """What the methods that build no graph cannot do."""
+    """Refuse what methods without a graph cannot do."""
     if method.path.startswith("srsg:"):
         return
     if clusters in (None, "auto"):
         raise typer.BadParameter(f"the method {method.name} needs a number of clusters: -k.")
     for option, value in (("--graph", files.graph), ("--model", files.model)):
         if value is not None:
-            raise typer.BadParameter(f"{option} is no option of the method {method.name}.")
+            raise typer.BadParameter(f"{option} is not an option of the method {method.name}.")
 
 
 def check_features(method: MethodOptions, running: RunningOptions, files: OutputFiles) -> None:
@@ -219,7 +217,7 @@ def check_features(method: MethodOptions, running: RunningOptions, files: Output
 
 
 def check_on_cluster(reading: Reading, files: OutputFiles) -> None:
-    """What takes the points in this process, where those of a cluster do not come."""
+    """Refuse options that need the points in this process: those of a cluster stay there."""
     needs_points = {
         "--drop-missing": reading.drop_missing,
         "--image-size": reading.image_size,
@@ -229,4 +227,6 @@ def check_on_cluster(reading: Reading, files: OutputFiles) -> None:
     }
     for option, value in needs_points.items():
         if value:
-            raise typer.BadParameter(f"{option} takes the points in this process: no --scheduler.")
+            raise typer.BadParameter(
+                f"{option} needs the points in this process: not with --scheduler."
+            )

@@ -17,7 +17,7 @@ from srsg.cli.outputs import check_not_inputs, check_output
 from srsg.registry import methods
 
 if TYPE_CHECKING:
-    from srsg.experiments.comparison import Outcome
+    from srsg.experiments.comparison import MethodResult
     from srsg.files import Table
 
 SCORES = ("AC", "NMI", "ARI")
@@ -45,8 +45,8 @@ def compare(
 ) -> None:
     """Cluster by several methods and compare them: accuracy, NMI, ARI, seconds, memory.
 
-    Without known classes it shows how far the methods agree with each other. Memory is the most
-    that a method held beyond what was there when it started, each in a process of its own.
+    Without known classes it shows how far the methods agree with each other. Each method runs in a
+    process of its own; its memory is the most that it held beyond what it started with.
     """
     quiet = quiet or json
     check_output(output, (".csv", ".md"), "--output")
@@ -76,14 +76,14 @@ def compare(
 
 
 def show(
-    outcomes: Sequence[Outcome],
+    outcomes: Sequence[MethodResult],
     has_classes: bool,
     output: Path | None,
     *,
     json: bool = False,
     quiet: bool = False,
 ) -> None:
-    """Print the outcomes and write them to a file; an error if every method failed."""
+    """Print the results and write them to a file; an error if every method failed."""
     rows = [_row(found) for found in outcomes]
     if output is not None:
         _write(output, rows)
@@ -110,8 +110,8 @@ def _number_of_classes(table: Table) -> int:
     return len(set(table.y.tolist()))
 
 
-def _row(found: Outcome) -> dict[str, Any]:
-    """What a table or JSON has of a method."""
+def _row(found: MethodResult) -> dict[str, Any]:
+    """What a table or JSON shows of a method."""
     return {
         "method": found.method,
         **{name: _rounded(found.scores.get(name), 4) for name in SCORES},
@@ -156,18 +156,18 @@ def _print_table(rows: Sequence[Mapping[str, Any]], has_classes: bool) -> None:
     Console(highlight=False).print(drawn)
 
 
-def _print_agreement(outcomes: Sequence[Outcome]) -> None:
+def _print_agreement(outcomes: Sequence[MethodResult]) -> None:
     from rich.console import Console
     from rich.table import Table as Drawn
 
-    from srsg.experiments.comparison import agreement
+    from srsg.experiments.comparison import pairwise_ari
 
     names = [found.method for found in outcomes]
     drawn = Drawn(title="agreement (ARI)", box=None, pad_edge=False, title_justify="left")
     drawn.add_column("")
     for name in names:
         drawn.add_column(name, justify="right", no_wrap=True)
-    for name, values in zip(names, agreement(outcomes), strict=True):
+    for name, values in zip(names, pairwise_ari(outcomes), strict=True):
         drawn.add_row(name, *(f"{value:.2f}" for value in values))
     print()
     Console(highlight=False).print(drawn)

@@ -18,7 +18,7 @@ errors = Console(stderr=True, highlight=False)
 """Progress, messages and errors; results go to standard output."""
 
 INTERRUPTED = 130
-"""What shells expect of a program that Ctrl-C ends."""
+"""The exit status that shells expect from a program ended by Ctrl-C."""
 
 _UsageError: Any = typer.BadParameter.__mro__[1]  # typer has no other name for it
 
@@ -33,13 +33,13 @@ _AS_OPTIONS = {
     "labels=": "--labels ",
     "columns=...": "--columns",
 }
-"""How the command line spells what the library's messages advise."""
+"""The library's messages name parameters; these are the options of the command line for them."""
 
 
 class Commands(TyperGroup):
     """All commands: an expected error in any of them is one line, without a traceback.
 
-    Unexpected errors, which are bugs, keep theirs.
+    Unexpected errors, which are bugs, keep their traceback.
     """
 
     def invoke(self, ctx: Any) -> Any:
@@ -49,7 +49,7 @@ class Commands(TyperGroup):
 
 @contextmanager
 def one_line_errors() -> Iterator[None]:
-    """Turn expected errors into a line on standard error and the exit status."""
+    """Turn expected errors into one line on standard error and an exit status."""
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _show_warning  # type: ignore[assignment]
@@ -79,7 +79,7 @@ def one_line_errors() -> Iterator[None]:
 
 
 def fail(message: object, code: int = 1) -> typer.Exit:
-    """Print one line about what went wrong; raise what this returns."""
+    """Print one line about what went wrong; the caller raises what this returns."""
     errors.print(f"[bold red]error:[/] {escape(as_options(str(message)))}", soft_wrap=True)
     return typer.Exit(code)
 
@@ -95,12 +95,12 @@ def say(message: object) -> None:
 
 
 def escape(message: object) -> str:
-    """Text that is not markup."""
+    """Text that is shown as it is, not read as markup."""
     return escaped(str(message))
 
 
 def as_options(message: str) -> str:
-    """A message of the library with the options of the command line."""
+    """A message of the library, with its parameters replaced by options of the command line."""
     for python, option in _AS_OPTIONS.items():
         message = message.replace(python, option)
     return message
@@ -118,7 +118,7 @@ def _show_warning(message: Warning | str, *_: Any) -> None:
 
 
 def _close_output() -> None:
-    """Forget what standard output still holds, so that Python does not try again at its end."""
+    """Drop what standard output still holds, so that Python does not try to write it at exit."""
     with suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())

@@ -12,7 +12,7 @@ from srsg.cli.options import Quiet
 
 data = typer.Typer(help="The paper's data sets: list, fetch, path.")
 
-Name = Annotated[str, typer.Argument(help="As in srsg data list.", show_default=False)]
+Name = Annotated[str, typer.Argument(help="A name of srsg data list.", show_default=False)]
 Folder = Annotated[
     Path | None,
     typer.Option("--folder", help="Folder of the data.", show_default="$SRSG_DATA or the cache"),

@@ -30,7 +30,9 @@ def demo(
     check_writable(page)
     check_writable(table)
     if not quiet:
-        say("1797 handwritten digits by all methods; the first run compiles, once.")
+        say(
+            "1797 handwritten digits by all methods; the first run also compiles, which takes time."
+        )
     with bars(quiet) as progress:
         with progress.stage("loading", 1):
             from sklearn.datasets import load_digits

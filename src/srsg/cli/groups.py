@@ -1,4 +1,4 @@
-"""Options in groups: a command takes one small object for the options of one subject."""
+"""Options in groups: a command takes one small object for the options on one subject."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def with_groups(command: Callable[..., None], leave_out: Sequence[str] = ()) -> 
     Parameters
     ----------
     command : function
-        What runs. A field of its dataclasses is declared as typer's parameters are.
+        The function to run. Fields of its dataclasses are declared like typer's parameters.
     leave_out : sequence of str
-        Fields that are no options of this command; they keep their defaults.
+        Fields that are not options of this command; they keep their defaults.
     """
     hints = get_type_hints(command, include_extras=True)
     parameters: list[Parameter] = []

@@ -16,9 +16,9 @@ def info(
     reading: Reading,
     json: options.AsJson = False,
 ) -> None:
-    """Tell what is in a file, whether it is fit for clustering, and what to do if not."""
+    """Show what is in a file, whether it is fit for clustering, and what to do if not."""
     with bars(json) as progress:
-        # Rows with gaps are counted, not refused.
+        # Rows with missing values are counted, not refused.
         table = replace(reading, drop_missing=True).read(data, progress, quiet=True)
         from srsg.files.inspection import inspect_table
 

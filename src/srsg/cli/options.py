@@ -17,7 +17,7 @@ STANDARD_OUTPUT = Path("-")
 
 
 AUTO = "auto"
-"""The method that compares others and takes the most stable."""
+"""The method that compares the others and takes the most stable one."""
 
 
 def known_features(name: str | None) -> str | None:
@@ -27,7 +27,7 @@ def known_features(name: str | None) -> str | None:
 
 
 def _method_names(incomplete: str) -> list[tuple[str, str]]:
-    """For the shell to complete."""
+    """The names that the shell can complete."""
     found = methods().values()
     return [(each.name, each.title) for each in found if each.name.startswith(incomplete)]
 
@@ -61,7 +61,7 @@ def _clusters(text: str | int | None) -> str | None:
 
 def _size(text: str | None) -> str | None:
     if text is not None and not re.fullmatch(r"[1-9]\d*x[1-9]\d*", text):
-        raise typer.BadParameter(f"{text!r} is no size such as 32x24, height by width.")
+        raise typer.BadParameter(f"{text!r} is not a size such as 32x24, height by width.")
     return text
 
 
@@ -98,16 +98,16 @@ MethodNames = Annotated[
         "--methods",
         callback=_several_methods,
         autocompletion=_method_names,
-        help="Some of them, with commas between.",
+        help="The methods to compare, separated by commas.",
         show_default="all",
     ),
 ]
 Seed = Annotated[
-    int, typer.Option(min=0, help="Starts of K-means; the same seed gives the same labels.")
+    int, typer.Option(min=0, help="Seed of K-means; the same seed gives the same labels.")
 ]
 Jobs = Annotated[
     int | None,
-    typer.Option(help="Threads; results do not depend on it.", show_default="all cores"),
+    typer.Option(help="Threads; results do not depend on them.", show_default="all cores"),
 ]
 Labels = Annotated[
     str | None,
@@ -118,19 +118,19 @@ Labels = Annotated[
 ]
 DropMissing = Annotated[
     bool,
-    typer.Option("--drop-missing", help="Drop rows with gaps.", rich_help_panel=READING),
+    typer.Option("--drop-missing", help="Drop rows with missing values.", rich_help_panel=READING),
 ]
 Columns = Annotated[
     str | None,
     typer.Option(
-        help="Columns of a table to use, with commas between.",
-        show_default="those of numbers",
+        help="Columns of a table to use, separated by commas.",
+        show_default="numeric columns",
         rich_help_panel=READING,
     ),
 ]
 Variable = Annotated[
     str | None,
-    typer.Option(help="The array, in a file of several.", rich_help_panel=READING),
+    typer.Option(help="The array to use, in a file with several.", rich_help_panel=READING),
 ]
 ImageSize = Annotated[
     str | None,
@@ -138,7 +138,9 @@ ImageSize = Annotated[
         metavar="HxW", callback=_size, help="Resize images to this.", rich_help_panel=READING
     ),
 ]
-Gray = Annotated[bool, typer.Option("--gray", help="Turn images gray.", rich_help_panel=READING)]
+Gray = Annotated[
+    bool, typer.Option("--gray", help="Convert images to gray.", rich_help_panel=READING)
+]
 LabelsFile = Annotated[
     Path,
     typer.Option(

@@ -1,4 +1,4 @@
-"""Files that commands write: refused before long work if they could not be written after it."""
+"""Files that commands write: checked before long work, so that they can be written after it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from srsg.cli.options import STANDARD_OUTPUT
 
 
 def check_output(path: Path | None, endings: tuple[str, ...], option: str) -> None:
-    """Refuse an ending that is not known, and a place that may not be written to."""
+    """Refuse an unknown ending, and a place that cannot be written to."""
     from srsg.files import FileError, check_writable
 
     if path is None:
@@ -23,7 +23,7 @@ def check_output(path: Path | None, endings: tuple[str, ...], option: str) -> No
 def check_not_inputs(
     outputs: Mapping[str, Path | None], inputs: Sequence[str | Path | None]
 ) -> None:
-    """Refuse an output that is read, or is another output, whatever paths or links lead there."""
+    """Refuse an output that is an input or another output, whatever paths or links lead there."""
     from srsg.files import FileError
 
     files = {option: path for option, path in outputs.items() if path and path != STANDARD_OUTPUT}
@@ -35,18 +35,18 @@ def check_not_inputs(
     for option, path in files.items():
         other = taken.setdefault(os.path.realpath(path), option)
         if other != option:
-            raise FileError(f"{option} {path}: is the file of {other} too.")
+            raise FileError(f"{option} {path}: is also the file of {other}.")
 
 
 def _same_file(one: Path, other: Path) -> bool:
-    """Whether two paths lead to one file, by links of either kind or another spelling."""
+    """Whether two paths lead to the same file, by links of either kind or by another spelling."""
     try:
         return os.path.samefile(one, other)
     except OSError:  # one of them is not there
         return os.path.realpath(one) == os.path.realpath(other)
 
 
-def check_labels(path: Path) -> None:
+def check_labels_file(path: Path) -> None:
     """Refuse labels that could not be written there."""
     from srsg.files.errors import needed
     from srsg.files.writing import LABEL_ENDINGS
@@ -59,14 +59,14 @@ def check_labels(path: Path) -> None:
         needed("pyarrow", "Parquet and Feather files")
 
 
-def check_graph(path: Path | None) -> None:
+def check_graph_file(path: Path | None) -> None:
     """Refuse a graph that could not be written there."""
     from srsg.files.writing import GRAPH_ENDINGS
 
     check_output(path, GRAPH_ENDINGS, "--graph")
 
 
-def check_model(path: Path | None) -> None:
+def check_model_file(path: Path | None) -> None:
     """Refuse a model that could not be saved there."""
     check_output(path, (".skops",), "--model")
     if path is not None:
@@ -75,12 +75,12 @@ def check_model(path: Path | None) -> None:
         check_skops()
 
 
-def check_report(path: Path | None) -> None:
+def check_report_file(path: Path | None) -> None:
     """Refuse a page that could not be written there."""
     check_output(path, (".html", ".htm"), "--report")
 
 
 def score_line(scores: dict[str, float]) -> str:
-    """The scores for people."""
+    """The scores as a line of text."""
     named = (f"{name} {value:.4f}" for name, value in scores.items())
     return f"against the known classes: {', '.join(named)}"

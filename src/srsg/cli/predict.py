@@ -11,7 +11,7 @@ from srsg.cli import options
 from srsg.cli.bars import bars
 from srsg.cli.console import say
 from srsg.cli.groups import Reading
-from srsg.cli.outputs import check_labels, check_not_inputs, score_line
+from srsg.cli.outputs import check_labels_file, check_not_inputs, score_line
 
 
 def predict(
@@ -25,16 +25,16 @@ def predict(
     reading: Reading,
     quiet: options.Quiet = False,
 ) -> None:
-    """Find the clusters of new points by a model, each with the share of its code that agrees.
+    """Find the clusters of new points with a model, each with the share of its code that agrees.
 
-    By K-means, it is how much nearer a point is to the centre of its cluster than to the next.
-    Columns are matched by their names with those that the model was fitted on, whatever their
-    order; files without a header go by the order of their columns. Labels go to standard output as
-    CSV, or to the file that -o names, which is replaced if it exists.
+    With K-means, the share is how much nearer a point is to the centre of its cluster than to the
+    next. Columns are matched by name with those that the model was fitted on, whatever their order;
+    in files without a header, the order of the columns counts. Labels go to standard output as CSV,
+    or to the file that -o names, which is replaced if it exists.
     """
     with bars(quiet) as progress:
         with progress.stage("loading", 1):
-            check_labels(output)
+            check_labels_file(output)
             check_not_inputs({"--output": output}, [data, model, reading.labels])
             fitted = _load(model)
             features = getattr(fitted, "feature_names_in_", None)

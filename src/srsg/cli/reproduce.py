@@ -14,19 +14,20 @@ from srsg.cli.console import INTERRUPTED, errors, fail
 if TYPE_CHECKING:
     from srsg.experiments.run import Evaluation
 
-Table = Literal["1", "2", "3", "all"]
-Figure = Literal["sensitivity", "adjacency", "convergence", "supports", "all"]
+TableName = Literal["1", "2", "3", "all"]
+FigureName = Literal["sensitivity", "adjacency", "convergence", "supports", "all"]
 
 
 def reproduce(
     table: Annotated[
-        Table | None, typer.Option(help="A table of the paper, or all of them.")
+        TableName | None, typer.Option(help="A table of the paper, or all of them.")
     ] = None,
-    figure: Annotated[Figure | None, typer.Option(help="A figure, or all of them.")] = None,
+    figure: Annotated[FigureName | None, typer.Option(help="A figure, or all of them.")] = None,
     quick: Annotated[bool, typer.Option("--quick", help="A few small rows, in a minute.")] = False,
     seeds: Annotated[int, typer.Option(min=1, help="Starts of K-means to average over.")] = 5,
     data: Annotated[
-        Path | None, typer.Option(help="Folder of the data; else $SRSG_DATA.", show_default=False)
+        Path | None,
+        typer.Option(help="Folder of the data.", show_default="$SRSG_DATA or the cache"),
     ] = None,
     output: Annotated[
         Path | None,
@@ -34,13 +35,13 @@ def reproduce(
     ] = None,
     jobs: Annotated[
         int | None,
-        typer.Option(help="Threads; results do not depend on it.", show_default="all cores"),
+        typer.Option(help="Threads; results do not depend on them.", show_default="all cores"),
     ] = None,
 ) -> None:
     """Run the paper's evaluation: tables as CSV, Markdown and pictures, figures, a summary.
 
     Without --table and --figure it makes everything. Finished cells are kept in cells.csv in the
-    folder of results: a run that was stopped goes on where it was.
+    folder of results: a run that was stopped continues where it stopped.
     """
     if find_spec("matplotlib") is None:
         raise fail("the pictures need matplotlib: pip install 'srsg[plot]'")
@@ -48,7 +49,7 @@ def reproduce(
 
     folder = data_folder(data)
     if not folder.is_dir():
-        raise fail(f"there is no folder of data at {folder}: name it by --data or by SRSG_DATA.", 2)
+        raise fail(f"there is no folder of data at {folder}: name it with --data or SRSG_DATA.", 2)
     output = output or Path("docs/results/quick" if quick else "docs/results")
     everything = table is None and figure is None
     tables = _named(table, everything, ("1", "2", "3"))

@@ -1,4 +1,4 @@
-"""Data whose clusters are known: the paper's sets, read from a folder, and made-up ones."""
+"""Data whose clusters are known: the paper's data sets, read from a folder, and synthetic ones."""
 
 from __future__ import annotations
 

@@ -19,7 +19,8 @@ from srsg.types import IntArray
 def images_of_archive(
     path: Path, entry: Entry, class_in_name: str
 ) -> tuple[NDArray[np.float64], IntArray]:
-    """The images whose names give a class, in gray and of the entry's shape, sorted by name."""
+    """The images whose names give a class, in gray and resized to the entry's shape, sorted by
+    name."""
     assert entry.image_shape is not None
     images, classes = [], []
     with parsing(path.name, "a zip file of images"), ZipFile(path) as archive:

@@ -1,4 +1,4 @@
-"""What is known of each data set: its size, its names, where it comes from."""
+"""What is known about each data set: its size, its names, where it comes from."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class OpenML:
-    """A home at OpenML.
+    """A data set at OpenML.
 
     Attributes
     ----------
     query : mapping
-        What :func:`sklearn.datasets.fetch_openml` is asked for.
+        Arguments of :func:`sklearn.datasets.fetch_openml`.
     shape : tuple or None
-        Height and width of the images there, where they are larger than ours.
+        Height and width of the images there, if they are larger than ours.
     """
 
     query: Mapping[str, str | int]
@@ -25,7 +25,7 @@ class OpenML:
 
 @dataclass(frozen=True)
 class Archive:
-    """A home that is a zip file of images.
+    """A data set that is a zip file of images.
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class Archive:
     class_in_name : str
         Regular expression for the names of the images; its group is the class, a number.
     sha256 : str or None
-        Of the file. Where it is None, that of the first download is kept and compared.
+        Checksum of the file. If it is None, that of the first download is kept and compared.
     """
 
     url: str
@@ -55,13 +55,13 @@ class Entry:
     source : str
         The page of its owners.
     licence : str
-        Who may use it, and where to ask if it cannot be downloaded.
+        Who may use it, and whom to ask if it cannot be downloaded.
     n_samples, n_features, n_classes : int or None
-        Its size as the paper uses it; None where the paper does not say.
+        Its size as used in the paper; None where the paper does not say.
     image_shape : tuple or None
         Height and width of one sample.
     home : OpenML, Archive or None
-        Where :func:`fetch_dataset` gets it; None if it may not be passed on.
+        Where :func:`fetch_dataset` gets it; None if it may not be redistributed.
 
     Examples
     --------
@@ -83,7 +83,7 @@ class Entry:
 
     @property
     def obtain(self) -> str:
-        """What to do to have it."""
+        """How to get it."""
         if self.home:
             return (
                 f"Run srsg data fetch {self.name!r}, or srsg.datasets.fetch_dataset({self.name!r})."
@@ -220,7 +220,7 @@ _CATALOGUE = (
 
 
 def list_datasets() -> tuple[Entry, ...]:
-    """The data sets that have a name here, those of the paper first, in the order of its tables.
+    """The data sets that are known by name: those of the paper first, in the order of its tables.
 
     Examples
     --------
@@ -248,5 +248,5 @@ def find_entry(name: str) -> Entry | None:
 
 
 def plain_name(name: str) -> str:
-    """Letters and digits only, in lower case: what names are compared by."""
+    """Letters and digits only, in lower case: the form in which names are compared."""
     return re.sub(r"[\W_]", "", name).lower()

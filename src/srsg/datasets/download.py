@@ -1,4 +1,4 @@
-"""One file from the web."""
+"""Downloading one file from the web."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def download(url: str, path: Path, progress: Progress = SILENT) -> str:
         error.close()
         raise FileError(f"{url}: {host} answers {error.code} {error.reason}.") from error
     except (URLError, HTTPException, TimeoutError, ConnectionError) as error:
-        raise FileError(f"{url}: cannot be had from {host} ({one_line(error)}).") from error
+        raise FileError(f"{url}: cannot be downloaded from {host} ({one_line(error)}).") from error
     except OSError as error:
         raise FileError(f"{path}: cannot be written ({one_line(error)}).") from error
     if length and received != length:

@@ -1,4 +1,4 @@
-"""Downloads of the data sets that have a public home."""
+"""Downloads of the data sets that are publicly available."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ def fetch_dataset(
     base_url: str | None = None,
     verbose: bool = False,
 ) -> Path:
-    """Download a data set that has a public home, unless it is there already.
+    """Download a data set that is publicly available, unless it is there already.
 
-    Images are made gray and as small as the paper has them: COIL's by bilinear interpolation,
-    UMIST's by means of 4 x 4 pixels. The checksum of a download is kept next to it, in
-    ``NAME.sha256``; a later download that differs is refused.
+    Images are converted to gray and resized as in the paper: those of COIL by bilinear
+    interpolation, those of UMIST by averaging 4 x 4 pixels. The checksum of a download is kept next
+    to it, in ``NAME.sha256``; a later download that differs is refused.
 
     Parameters
     ----------
@@ -58,8 +58,8 @@ def fetch_dataset(
     ValueError
         If no set has this name.
     FileError
-        If it may not be passed on (says where to ask), the server cannot be reached, or what
-        it sends is cut off or has changed. Nothing is left behind then.
+        If it may not be redistributed (the message says whom to ask), the server cannot be reached,
+        or what it sends is cut off or has changed. Nothing is left behind then.
 
     Examples
     --------
@@ -125,7 +125,7 @@ def _from_openml(entry: Entry, home: OpenML, target: Path) -> _Found:
 
     needed("pandas", "Downloads from OpenML")
     name = f"OpenML's {home.query.get('name', entry.name)}"
-    with explained(f"{name}: cannot be had from openml.org"), warnings.catch_warnings():
+    with explained(f"{name}: cannot be downloaded from openml.org"), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about retries: only the outcome counts
         found = fetch_openml(**home.query, as_frame=False, cache=False, n_retries=1)
     X, y = np.asarray(found.data, dtype=np.float64), encode_labels(np.asarray(found.target))[0]
@@ -171,6 +171,6 @@ def _check_unchanged(name: str, checksum: str, known: str | None, target: Path) 
 
 
 def _compact(X: NDArray) -> NDArray:
-    """The values as bytes if they all are integers from 0 to 255."""
+    """The values as bytes, if all of them are integers from 0 to 255."""
     small = X.min() >= 0 and X.max() <= 255 and (np.round(X) == X).all()
     return X.astype(np.uint8) if small else X

@@ -10,7 +10,7 @@ from pathlib import Path
 from srsg.datasets.catalogue import find_entry, list_datasets, plain_name
 
 ENDINGS = (".npz", ".mat", "")
-"""Accepted, in this order; the last is a folder of images."""
+"""Accepted endings, in order of preference; the last stands for a folder of images."""
 
 
 def data_folder(folder: str | os.PathLike[str] | None = None) -> Path:
@@ -79,7 +79,7 @@ def dataset_path(name: str, *, folder: str | os.PathLike[str] | None = None) -> 
 
 
 def _data_files(folder: Path) -> Iterator[tuple[tuple[str, str], Path]]:
-    """What a folder and its ``extra`` have, each with its plain name and its ending."""
+    """The files of a folder and of its ``extra``, each with its plain name and its ending."""
     for place in (folder, folder / "extra"):
         for path in place.iterdir() if place.is_dir() else ():
             if path.is_dir():

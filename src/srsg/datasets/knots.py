@@ -10,8 +10,8 @@ from srsg.datasets.lifting import lifted
 from srsg.types import FloatArray, RandomState
 
 SHIFT = np.array([-4.0, 0.0, 0.0])
-"""Moves the second knot, turned about the first axis, so that it is linked with the first once
-and as far from it as possible: 0.73, against 1.21 between strands of one knot."""
+"""Moves the second knot, rotated about the first axis, so that it is linked once with the first and
+as far from it as possible: 0.73, against 1.21 between strands of one knot."""
 
 
 def make_trefoil_knots(
@@ -23,8 +23,8 @@ def make_trefoil_knots(
 ) -> tuple[FloatArray, NDArray[np.intp]]:
     """Two trefoil knots, linked with each other: curved manifolds that no subspace tells apart.
 
-    Knots about five units wide lie in three dimensions, and a random orthonormal map takes
-    these into more, as in the paper of SMCE (Elhamifar and Vidal, 2011).
+    Knots about five units wide lie in three dimensions, and a random orthonormal map embeds them in
+    a space of more dimensions, as in the paper of SMCE (Elhamifar and Vidal, 2011).
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Points of few dimensions in many."""
+"""Points of few dimensions, embedded in a space of many."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def lifted(
 
 
 def shares(n_samples: int, n_parts: int) -> list[int]:
-    """How many samples each part gets: equal shares, and the first parts one more if need be."""
+    """How many samples each part gets: equal shares, the first parts one more if needed."""
     return [len(part) for part in np.array_split(np.arange(n_samples), n_parts)]
 
 

@@ -12,7 +12,7 @@ from srsg.datasets.lifting import check_counts, lifted, shares
 from srsg.types import FloatArray, RandomState
 
 START, END = 2 * np.pi, 4 * np.pi
-"""Angles of a roll: one turn, not from the middle, where the rolls would meet."""
+"""Angles of a roll: one turn that does not start at the centre, where the rolls would meet."""
 
 
 def make_noisy_manifolds(
@@ -25,7 +25,7 @@ def make_noisy_manifolds(
     noise: float = 0.0,
     random_state: RandomState = None,
 ) -> tuple[FloatArray, NDArray[np.intp]]:
-    """Curved manifolds that lie next to each other, taken into many dimensions.
+    """Curved manifolds that lie next to each other, embedded in a space of many dimensions.
 
     Parameters
     ----------
@@ -35,12 +35,12 @@ def make_noisy_manifolds(
         Number of manifolds.
     kind : "loops" or "rolls"
         Loops are closed curves about two units wide with three bulges, one above the other.
-        Rolls are sheets, rolled up around one axis with each other: each is a surface that is a
-        spiral from above.
+        Rolls are sheets that are rolled up together around one axis: seen from above, each is a
+        spiral.
     gap : float
         Distance between one manifold and the next: exactly for loops, along the radius for rolls.
     n_features : int
-        Dimensions, at least three: a random orthonormal map takes three into them.
+        Dimensions, at least three: a random orthonormal map embeds the three in them.
     noise : float
         Standard deviation of the Gaussian noise on every feature.
     random_state : int, RandomState or None
@@ -84,8 +84,9 @@ def _loop(rng: np.random.RandomState, count: int, height: float) -> FloatArray:
 def _roll(
     rng: np.random.RandomState, count: int, place: int, n_rolls: int, gap: float
 ) -> FloatArray:
-    # The spirals start at equal angles, so a turn's growth is divided evenly among them. The
-    # length of a spiral grows with the square of its angle: the root spreads points evenly.
+    # The spirals start at equally spaced angles, so the growth over one turn is divided evenly
+    # among them. The length of a spiral grows with the square of its angle, so the root spreads
+    # points evenly.
     growth = gap * n_rolls / (2 * np.pi)
     angle = np.sqrt(rng.uniform(START**2, END**2, count))
     turned = angle + 2 * np.pi * place / n_rolls

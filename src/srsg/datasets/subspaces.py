@@ -1,4 +1,4 @@
-"""Points on several subspaces, which subspace clustering is about."""
+"""Points on several subspaces, the setting of subspace clustering."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ def make_union_of_subspaces(
     dimension : int
         Dimension of each.
     n_features : int
-        Dimensions of the space around them: at least ``2 * dimension - overlap``, so that two
-        subspaces have room.
+        Dimension of the surrounding space: at least ``2 * dimension - overlap``, so that there is
+        room for two subspaces.
     noise : float
         Standard deviation of the Gaussian noise on every feature of the points.
     overlap : int
-        Dimension of the subspace that all of them share, and any two have in common: 0 to
-        ``dimension - 1``.
+        Dimension of the subspace that all of them share, which is also the intersection of any two:
+        0 to ``dimension - 1``.
     outliers : int
         Further points, uniform on the unit sphere, of label -1.
     random_state : int, RandomState or None

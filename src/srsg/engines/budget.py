@@ -11,13 +11,13 @@ import numpy as np
 from srsg.points import BLOCK_SIZE
 
 SHARE_OF_FREE = 0.5
-"""What coding may take by default of the memory that is free."""
+"""The fraction of the free memory that coding may take by default."""
 
 LEAST_BLOCK = 16
-"""Blocks of fewer points would leave the speed of a matrix product behind."""
+"""With fewer points per block, matrix products would lose their speed."""
 
 CODE_BYTES = 8192
-"""Room for the code of a point in the making, in all its copies: about a hundred entries, and the
+"""Memory for the unfinished code of one point, with all copies: about a hundred entries, and the
 small problem that the sweeps keep."""
 
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
@@ -29,7 +29,7 @@ _ROOM_UNKNOWN = 4 * 10**9
 
 
 def in_bytes(max_memory: int | str) -> int:
-    """A number of bytes, from that or from text such as ``"2GB"`` or ``"512 MiB"``.
+    """The number of bytes, given as a number or as text such as ``"2GB"`` or ``"512 MiB"``.
 
     Examples
     --------
@@ -42,14 +42,14 @@ def in_bytes(max_memory: int | str) -> int:
     amount = _AMOUNT.fullmatch(max_memory)
     if amount is None or amount[2].upper() not in _UNITS:
         raise ValueError(
-            f"max_memory={max_memory!r} is no amount of memory: give bytes, or a number with its "
-            "unit such as '2GB', '500MB' or '512MiB'."
+            f"max_memory={max_memory!r} is not an amount of memory: give bytes, or a number with "
+            "its unit such as '2GB', '500MB' or '512MiB'."
         )
     return int(float(amount[1]) * _UNITS[amount[2].upper()])
 
 
 def in_words(n_bytes: float) -> str:
-    """An amount of memory for people.
+    """An amount of memory as text for a message.
 
     Examples
     --------
@@ -68,11 +68,12 @@ def block_size_within(
     Parameters
     ----------
     max_memory : int, str or None
-        Most bytes that coding may take beside its input; None takes half of what is free.
+        The most bytes that coding may take in addition to its input; None means half of what is
+        free.
     shape, dtype
         Of the input.
     n_workers : int
-        Blocks scanned at the same time.
+        How many blocks are scanned at the same time.
 
     Returns
     -------
@@ -81,7 +82,7 @@ def block_size_within(
     Raises
     ------
     ValueError
-        If even small blocks need more.
+        If even small blocks need more than that.
 
     Examples
     --------
@@ -93,7 +94,7 @@ def block_size_within(
     84
     """
     n_points, n_features = shape
-    entry = 4 if dtype == np.float32 else 8 + 4  # for the scans all points in float32 too
+    entry = 4 if dtype == np.float32 else 8 + 4  # scans need all points in float32 too
     fixed = n_points * (n_features * entry + CODE_BYTES)
     # Correlations with all points in float32; residuals in float64 and float32.
     row = n_workers * (4 * n_points + 12 * n_features + CODE_BYTES)
@@ -109,7 +110,7 @@ def block_size_within(
 
 
 def free_memory() -> float:
-    """Bytes that may be taken without pushing others out, as far as the system tells."""
+    """Bytes that can be used without displacing other programs, as far as the system tells."""
     return min(_free_in_system(), _free_in_container())
 
 
@@ -120,7 +121,7 @@ def _free_in_system() -> int:
         return int(available.split()[1]) * 1024
     except (OSError, StopIteration):
         pass
-    try:  # elsewhere the half of what there is
+    try:  # elsewhere, half of all memory
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
     except (AttributeError, OSError, ValueError):
         return _ROOM_UNKNOWN

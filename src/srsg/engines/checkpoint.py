@@ -1,7 +1,7 @@
-"""Work done so far, kept in a folder: a fit that was cut short goes on where it was.
+"""Work done so far, kept in a folder: a fit that was interrupted continues where it stopped.
 
 Several processes may work in one folder at once. A file is written atomically, under a name that
-is the checksum of its content, so that no process overwrites what another one wrote; and of
+contains the checksum of its content, so no process overwrites what another one wrote; and of
 blocks that have points in common only one is read.
 """
 
@@ -22,28 +22,28 @@ from srsg.files.errors import FileError, one_line
 from srsg.points import Points
 
 ALGORITHMS = 1
-"""Raised by one whenever an algorithm gives other results, or keeps other arrays, than before: what
-older algorithms left in a folder is then not found."""
+"""Raised by one whenever an algorithm gives other results, or keeps other arrays, than before, so
+that what older algorithms left in a folder is not used."""
 
 DIGEST_SIZE = 16
-"""Bytes of a checksum; two contents with the same one will not be met by chance."""
+"""Bytes of a checksum; two contents will not have the same one by chance."""
 
 Arrays = Mapping[str, NDArray]
 Result = TypeVar("Result")
 
 
 class Checkpoint:
-    """Keeps nothing; the base of the one that does."""
+    """Keeps nothing; the base class of the one that does."""
 
     n_loaded = 0
-    """How many results were read. They have been compared with their checksums, but nothing has
-    been computed anew: a caller that does not trust the folder can certify them."""
+    """How many results were read. They have been compared with their checksums, but not computed
+    again: a caller that does not trust the folder can certify them."""
 
     def save(self, name: str, arrays: Arrays) -> None:
         """Keep some arrays under a name."""
 
     def load(self, name: str) -> list[dict[str, NDArray]]:
-        """All that was kept under a name, in no order.
+        """All that was kept under a name, in no particular order.
 
         Of arrays with overlapping ``rows`` only some are returned, so that no row comes twice.
         """
@@ -56,9 +56,9 @@ class Checkpoint:
         return None
 
     def of(self, *facts: Any) -> Checkpoint:
-        """The part of it for one piece of work, which these facts tell from others.
+        """The part of the checkpoint for one piece of work, which these facts identify.
 
-        Facts that take work to find out are functions.
+        Facts that are expensive to compute are passed as functions.
         """
         return self
 
@@ -69,12 +69,12 @@ NO_CHECKPOINT = Checkpoint()
 class FolderCheckpoint(Checkpoint):
     """Keeps arrays in the files of a folder, each written atomically.
 
-    A file that is damaged is left out with a warning, so that its part of the work is done again.
+    A damaged file is skipped with a warning, and its part of the work is done again.
 
     Parameters
     ----------
     folder : str or path
-        Made if it is not there.
+        Created if it does not exist.
 
     Examples
     --------
@@ -94,7 +94,9 @@ class FolderCheckpoint(Checkpoint):
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise FileError(f"checkpoint={str(folder)!r}: no folder ({error.strerror}).") from error
+            raise FileError(
+                f"checkpoint={str(folder)!r}: cannot be made ({error.strerror})."
+            ) from error
 
     def of(self, *facts: Any) -> Checkpoint:
         known = [fact() if callable(fact) else fact for fact in facts]
@@ -116,8 +118,8 @@ class FolderCheckpoint(Checkpoint):
             arrays = self._read(path)
             if arrays is None:
                 continue
-            # Processes with blocks of other sizes leave blocks that overlap. Each has the same
-            # codes for a point, so it does not matter which is taken.
+            # Processes with other block sizes leave blocks that overlap. Each has the same codes
+            # for a point, so it does not matter which is taken.
             rows = arrays["rows"].tolist() if "rows" in arrays else []
             if seen.isdisjoint(rows):
                 seen.update(rows)
@@ -129,20 +131,20 @@ class FolderCheckpoint(Checkpoint):
         try:
             with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
                 arrays = {key: file[key] for key in file.files}
-            problem = "" if self._checksum(arrays) in path.name else "its checksum is another"
+            problem = "" if self._checksum(arrays) in path.name else "its checksum differs"
         except Exception as error:  # damaged archives raise nearly anything
             problem = one_line(error)
         if not problem:
             return arrays
         warn_user(
             f"{path} is damaged ({problem}): this part of the work is done again. Delete the file "
-            "if this is said once more.",
+            "if this warning comes again.",
             UserWarning,
         )
         return None
 
     def _checksum(self, arrays: Arrays) -> str:
-        """The folder's name is part of it: a file of other work is as good as damaged."""
+        """Includes the folder's name: a file that belongs to other work counts as damaged."""
         facts: list[Any] = [self.folder.name]
         for key in sorted(arrays):
             facts += [key, np.asarray(arrays[key])]
@@ -150,7 +152,7 @@ class FolderCheckpoint(Checkpoint):
 
 
 def points_fingerprint(shards: Sequence[Points]) -> str:
-    """Tells points from others, whatever shards they lie in.
+    """A text that differs for different points, whatever shards they lie in.
 
     Examples
     --------
@@ -167,12 +169,12 @@ def points_fingerprint(shards: Sequence[Points]) -> str:
 def row_digests(points: Points) -> bytes:
     """A digest of every point, one after the other.
 
-    A hash of all bytes at once would depend on where shards begin, for its state cannot go from
-    worker to worker. Digests of single points do not, and only 16 bytes per point travel.
+    One hash over all bytes would have to pass its state from worker to worker. Digests of single
+    points do not depend on where shards begin, and only 16 bytes per point travel.
     """
     known = points.__dict__.get("row_digests")
     if known is None:
-        # Points of other type or width have other digests, even if their bytes are the same.
+        # Points of another type or width get other digests, even if their bytes are the same.
         key = f"{points.dtype.str} {points.n_features}".encode()
         rows = np.ascontiguousarray(points.x)
         known = b"".join(
@@ -188,7 +190,8 @@ def combine_digests(digests: Sequence[bytes]) -> str:
 
 
 def fingerprint(*facts: Any) -> str:
-    """A text for some facts, arrays among them: equal for equal ones, otherwise another."""
+    """A text for some facts, which may be arrays: the same for equal facts, and different
+    otherwise."""
     digest = hashlib.blake2b(digest_size=DIGEST_SIZE)
     for fact in facts:
         if isinstance(fact, np.ndarray):

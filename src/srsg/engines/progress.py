@@ -1,4 +1,4 @@
-"""What long work tells the user."""
+"""Progress messages of long work."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from typing import Protocol
 
 
 class Stage(Protocol):
-    """One piece of work under way."""
+    """One piece of work in progress."""
 
     def advance(self, steps: int = 1) -> None:
         """Note that ``steps`` more are done."""
 
 
 class Progress:
-    """Says nothing; the base of those that do."""
+    """Shows nothing; the base class of those that do."""
 
     @contextmanager
     def stage(self, label: str, total: int) -> Iterator[Stage]:
@@ -35,7 +35,7 @@ class _Silence:
 
 
 class PrintedProgress(Progress):
-    """Lines on standard error: one a stage, kept up to date where that is a terminal."""
+    """Lines on standard error: one per stage, kept up to date if it is a terminal."""
 
     @contextmanager
     def stage(self, label: str, total: int) -> Iterator[Stage]:
@@ -75,10 +75,10 @@ _listener: ContextVar[Progress | None] = ContextVar("listener", default=None)
 
 @contextmanager
 def send_progress_to(progress: Progress) -> Iterator[None]:
-    """All work of the block tells its progress here, whatever ``verbose`` asks for.
+    """Send the progress of all work in the block to ``progress``, whatever ``verbose`` asks for.
 
-    So a program shows progress in its own way without a parameter of every estimator, which
-    would have to be copied, compared and saved with it.
+    In this way a program can show progress as it likes without a parameter of every estimator,
+    which would have to be copied, compared and saved with the estimator.
 
     Examples
     --------
@@ -96,5 +96,6 @@ def send_progress_to(progress: Progress) -> Iterator[None]:
 
 
 def progress_for(verbose: bool | int) -> Progress:
-    """The progress an estimator's ``verbose`` asks for, or who listens to all."""
+    """The progress that an estimator's ``verbose`` asks for, unless :func:`send_progress_to` has
+    set another."""
     return _listener.get() or (PrintedProgress() if verbose else SILENT)

@@ -49,10 +49,10 @@ class ShardScan(RowTask[Block_in, Started], Protocol[Block_in, Started, Seen, Re
     """
 
     def scan_shard(self, shard: Points, started: Started) -> Seen:
-        """What the block needs to know of the points of one shard."""
+        """What the block needs to know about the points of one shard."""
 
     def finish(self, started: Started, found: Sequence[Seen]) -> Result_out:
-        """Put it together; ``found`` is in the order of the shards."""
+        """Put the parts together; ``found`` is in the order of the shards."""
 
 
 class Engine(Protocol):
@@ -61,11 +61,11 @@ class Engine(Protocol):
     progress: Progress
     checkpoint: Checkpoint
     block_size: int
-    """Points that are compared with all points at once."""
+    """How many points are compared with all points at once."""
 
     @property
     def n_workers(self) -> int:
-        """Blocks that run at once."""
+        """How many blocks run at the same time."""
 
     def map(
         self,
@@ -89,9 +89,10 @@ class Engine(Protocol):
         label: str,
         done: Callable[[Result], None] | None = None,
     ) -> list[Result]:
-        """Run every block on all points: start, scan every shard, finish; results in that order.
+        """Run every block on all points: start it, scan every shard, finish it.
 
-        ``done`` is called with every result as soon as it is there.
+        The results are in the order of the blocks. ``done`` is called with every result as soon as
+        it is there.
         """
 
     def map_rows(
@@ -102,17 +103,18 @@ class Engine(Protocol):
         *,
         label: str,
     ) -> list[Result]:
-        """What ``task`` makes of every block with the rows that it needs, in that order."""
+        """What ``task`` makes of every block with the rows that it needs, in the order of the
+        blocks."""
 
     def rows_per_block(self, points: Points, n_rows: int, rows_each: float = 1.0) -> int:
         """How many of ``n_rows`` rows a block of a scan should have, if it needs ``rows_each``
         points per row to start."""
 
     def points(self, x: Any) -> Points:
-        """Unit-norm points, where the workers have them."""
+        """Unit-norm points, placed where the workers can use them."""
 
     def fingerprint(self, points: Points) -> str:
-        """Tells these points from others."""
+        """A text that differs for different points."""
 
     def quiet(self) -> Engine:
-        """The same workers, without progress: for pieces of a larger stage."""
+        """The same workers without progress messages, for parts of a larger stage."""

@@ -1,4 +1,4 @@
-"""How many bytes things hold: a cluster places and counts what it sends by that."""
+"""How many bytes objects hold: a cluster uses it to place and to count what it sends."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 
 def bytes_in(thing: Any) -> int:
-    """Bytes of all arrays in a thing, each counted once.
+    """Bytes of all arrays in an object, each counted once.
 
     Examples
     --------
@@ -38,7 +38,7 @@ def _bytes_in(thing: Any, seen: set[int]) -> int:
 
 
 class Sized:
-    """Base of what travels between workers: tells its size."""
+    """Base class of what travels between workers: it reports its size."""
 
     def __sizeof__(self) -> int:
         return object.__sizeof__(self) + bytes_in(vars(self))

@@ -1,4 +1,4 @@
-"""Where blocks of work run. Algorithms hand over blocks and do not know where they go."""
+"""Blocks of work on threads of this process."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from srsg.points import BLOCK_SIZE, Points, Rows
 
 
 class ThreadEngine:
-    """Blocks on threads of this process, each with serial linear algebra.
+    """Runs blocks on threads of this process, each with serial linear algebra.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ class ThreadEngine:
         Number of threads as in joblib, negative numbers counting from the number of cores.
         None takes all cores: results do not depend on it.
     progress : Progress
-        Told of every block that is done.
+        Told about every block that is done.
     checkpoint : Checkpoint
         Where algorithms keep the work done so far.
     block_size : int
@@ -65,17 +65,20 @@ class ThreadEngine:
         done: Callable[[Result], None] | None = None,
     ) -> list[Result]:
         with self.progress.stage(label, len(blocks)) as stage, serial_linear_algebra():
+            # A single block runs in this thread: there is nothing to gain from another.
             if len(blocks) == 1 and done is None:
                 return [task(data, blocks[0])]
             futures = [self._pool.submit(task, data, block) for block in blocks]
             try:
+                # Saved and shown as they finish; the results are returned in order below.
                 for future in as_completed(futures):
                     result = future.result()
                     if done is not None:
                         done(result)
                     stage.advance()
             except BaseException:
-                # After an error or Ctrl-C the blocks under way end, the others never start.
+                # After an error or Ctrl-C, blocks that are running finish and the others never
+                # start.
                 for future in futures:
                     future.cancel()
                 wait(futures)

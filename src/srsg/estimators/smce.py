@@ -209,7 +209,7 @@ class SMCE(GraphClusterer):
         Parameters
         ----------
         n_components : int
-            Coordinates a point.
+            Coordinates per point.
 
         Returns
         -------

@@ -25,11 +25,12 @@ from srsg.registry import methods
 from srsg.types import FloatArray, Matrix
 
 WARM_UP = 40
-"""Points of the fit before, which loads the compiled kernels: no part of a method's time."""
+"""Points of a small first fit that loads the compiled kernels: it does not count as the method's
+time."""
 
 
 @dataclass(frozen=True, eq=False)
-class Outcome:
+class MethodResult:
     """What one method made of the data.
 
     Attributes
@@ -37,18 +38,18 @@ class Outcome:
     method : str
         Its short name.
     labels : ndarray of shape (n_samples,) or None
-        None where it failed.
+        None if it failed.
     scores : dict
-        AC, NMI and ARI, where classes are known.
+        AC, NMI and ARI, if classes are known.
     seconds : float
-        What the fit took.
+        Duration of the fit.
     megabytes : float or None
-        The most memory that the fit held beyond what was there before; None where the system
+        The most memory that the fit held beyond what the process held before; None where the system
         does not tell.
     error : str or None
         Why it failed.
     warnings : tuple of str
-        What it warned of.
+        The warnings it gave.
     """
 
     method: str
@@ -69,15 +70,15 @@ def compare_methods(
     random_state: int = 0,
     n_jobs: int | None = None,
     progress: Progress = SILENT,
-) -> Iterator[Outcome]:
+) -> Iterator[MethodResult]:
     """Fit methods with their defaults, one after the other, each in a process of its own.
 
-    Programs that are started from a file need the usual ``if __name__ == "__main__":``.
+    Programs that are started from a file need the usual ``if __name__ == "__main__":`` guard.
 
     Parameters
     ----------
     X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
-        One point a row.
+        One point per row.
     n_clusters : int
         Number of clusters.
     y : array-like of shape (n_samples,), optional
@@ -89,12 +90,12 @@ def compare_methods(
     n_jobs : int or None
         Threads; None takes all cores.
     progress : Progress
-        Told of the methods, and of the stages of each.
+        Told about the methods, and about the stages of each.
 
     Yields
     ------
-    Outcome
-        One a method, as soon as it is done. A method that fails says why.
+    MethodResult
+        One per method, as soon as it is done. If a method fails, ``error`` says why.
 
     Examples
     --------
@@ -108,13 +109,13 @@ def compare_methods(
     dense = as_dense(X)
     for name in methods() if names is None else names:
         given: dict[str, int | None] = {"random_state": random_state}
-        if methods()[name].path.startswith("srsg:"):  # K-means counts its threads otherwise
+        if methods()[name].path.startswith("srsg:"):  # scikit-learn's K-means has no n_jobs
             given["n_jobs"] = n_jobs
         yield _in_own_process(name, dense, n_clusters, y, given, progress)
 
 
-def agreement(outcomes: Sequence[Outcome]) -> FloatArray:
-    """Adjusted Rand index between the labels of every two methods, none of which failed."""
+def pairwise_ari(outcomes: Sequence[MethodResult]) -> FloatArray:
+    """Adjusted Rand index between the labels of every two methods; none of them may have failed."""
     labels = [found.labels for found in outcomes]
     return np.array([[adjusted_rand_score(one, other) for other in labels] for one in labels])
 
@@ -126,7 +127,7 @@ def _in_own_process(
     y: ArrayLike | None,
     parameters: dict[str, Any],
     progress: Progress,
-) -> Outcome:
+) -> MethodResult:
     here, there = multiprocessing.Pipe()
     process = _context().Process(target=_measure, args=(there, name), daemon=True)
     process.start()
@@ -134,21 +135,21 @@ def _in_own_process(
     try:
         here.send((X, n_clusters, parameters))
         labels, *measured = _listen(here, progress)
-    except (EOFError, OSError):  # it is gone: the system ends what takes too much memory
+    except (EOFError, OSError):  # it is gone: the system kills what takes too much memory
         process.join()
-        return Outcome(name, error=f"its process ended with status {process.exitcode}")
+        return MethodResult(name, error=f"its process ended with status {process.exitcode}")
     except _MethodError as failure:
-        return Outcome(name, error=str(failure))
+        return MethodResult(name, error=str(failure))
     finally:
         process.kill()
         process.join()
         here.close()
     agreed = {} if y is None else scores(y, labels)
-    return Outcome(name, labels, agreed, *measured)
+    return MethodResult(name, labels, agreed, *measured)
 
 
 def _context() -> Any:
-    """Processes that start with the libraries loaded, where the system has such."""
+    """Processes that start with the libraries already loaded, where the system has such."""
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
@@ -164,7 +165,8 @@ def _context() -> Any:
 
 @contextmanager
 def _deaf_to_interrupts() -> Iterator[None]:
-    """Processes started meanwhile ignore Ctrl-C, which goes to all: the first one ends them."""
+    """Processes started in the block ignore Ctrl-C, which goes to all processes: the main process
+    ends them."""
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         yield
@@ -177,7 +179,7 @@ class _MethodError(Exception):
 
 
 def _listen(connection: Connection, progress: Progress, stage: Stage | None = None) -> Any:
-    """Show what the other process tells of, until the end of the stage or the result."""
+    """Show the progress of the other process, until the end of the stage or the result."""
     while True:
         kind, *content = connection.recv()
         if kind == "stage":
@@ -193,8 +195,8 @@ def _listen(connection: Connection, progress: Progress, stage: Stage | None = No
             return content
 
 
-class _Sent(Progress):
-    """Tells another process."""
+class _SentProgress(Progress):
+    """Sends progress to another process."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -223,7 +225,7 @@ def _measure(connection: Connection, name: str) -> None:
     """What runs in the other process."""
     try:
         X, n_clusters, parameters = connection.recv()
-    except EOFError:  # stopped before it began
+    except EOFError:  # the main process was stopped before it sent anything
         return
     method = methods()[name]
     with warnings.catch_warnings(record=True) as caught:
@@ -233,7 +235,7 @@ def _measure(connection: Connection, name: str) -> None:
                 _warm_up(method.default(2, **parameters), X)
             model = method.default(n_clusters, **parameters)
             before, start = peak_megabytes(reset=True), time.perf_counter()
-            with send_progress_to(_Sent(connection)):
+            with send_progress_to(_SentProgress(connection)):
                 model.fit(X)
             seconds, after = time.perf_counter() - start, peak_megabytes()
         except (ValueError, MemoryError, ArithmeticError) as error:
@@ -242,20 +244,20 @@ def _measure(connection: Connection, name: str) -> None:
     held = None if before is None or after is None else max(after - before, 0.0)
     messages = tuple(dict.fromkeys(" ".join(str(each.message).split()) for each in caught))
     connection.send(("result", model.labels_, seconds, held, None, messages))
-    connection.recv()  # until the other side has read all, and ends this process
+    connection.recv()  # wait until the other side has read everything and ends this process
 
 
 def _warm_up(model: Any, X: NDArray) -> None:
-    """Load compiled kernels by a small fit; whatever it finds wrong, the real one says."""
+    """Load compiled kernels by a small fit; if something is wrong, the real fit will say so."""
     with suppress(ValueError):
         model.fit(X[:WARM_UP])
 
 
 def peak_megabytes(*, reset: bool = False) -> float | None:
-    """The most megabytes this process has held, from now on if it can be reset.
+    """The most megabytes this process has held; counted from now on if ``reset`` is possible.
 
-    Linux tells of this process only in /proc: what getrusage says there a process takes over
-    from whoever started it.
+    On Linux the number comes from /proc: what getrusage reports there is inherited from the parent
+    process.
     """
     status, refs = Path("/proc/self/status"), Path("/proc/self/clear_refs")
     if status.exists():

@@ -15,7 +15,7 @@ from srsg.solvers import theorem_step
 from srsg.types import FloatArray
 
 DATASET, N_CLUSTERS = "Yale-B", 10
-"""Faces: their codes are long enough to see something."""
+"""Faces: their codes are long enough to show something."""
 
 
 def draw_convergence(evaluation: Evaluation, path: Path, quick: bool = False) -> None:
@@ -91,7 +91,7 @@ def draw_supports(evaluation: Evaluation, path: Path, quick: bool = False) -> No
         for (title, means), color in zip(sizes.items(), (GRAY, ORANGE, BLUE), strict=True):
             right.step(np.arange(len(means)), means, where="post", color=color, lw=2, label=title)
         right.set(xlabel="iteration k", ylim=(0, None))
-        right.set_ylabel("penalised non-zeros a point")
+        right.set_ylabel("penalised non-zeros per point")
         right.set_title(f"mean over {len(everyone)} points, by step s")
         right.legend(loc="lower left")
         for ax in (left, right):

@@ -37,7 +37,7 @@ NOT_PART_OF_THE_RESULT = {
 
 @dataclass(frozen=True)
 class Score:
-    """What one start of K-means gave; ``seconds`` are those of a whole fit."""
+    """The scores of one start of K-means; ``seconds`` is the duration of a whole fit."""
 
     seed: int
     ac: float
@@ -46,13 +46,13 @@ class Score:
 
 
 @dataclass(frozen=True)
-class Result:
+class CellResult:
     """The scores of one estimator over all seeds.
 
     Examples
     --------
-    >>> from srsg.experiments.evaluate import Result, Score
-    >>> result = Result("sc", {}, (Score(0, 0.5, 0.2, 1.0), Score(1, 0.7, 0.2, 1.0)))
+    >>> from srsg.experiments.evaluate import CellResult, Score
+    >>> result = CellResult("sc", {}, (Score(0, 0.5, 0.2, 1.0), Score(1, 0.7, 0.2, 1.0)))
     >>> round(result.mean("AC"), 4), round(result.std("AC"), 4)
     (0.6, 0.1414)
     """
@@ -66,21 +66,21 @@ class Result:
         return [getattr(score, measure.lower()) for score in self.scores]
 
     def mean(self, measure: str) -> float:
-        """Over the seeds."""
+        """The mean over the seeds."""
         return fmean(self.values(measure))
 
     def std(self, measure: str) -> float:
-        """Over the seeds; zero if there is only one."""
+        """The standard deviation over the seeds; zero if there is only one."""
         return stdev(self.values(measure)) if len(self.scores) > 1 else 0.0
 
     @property
     def seconds(self) -> float:
-        """Of one fit."""
+        """The mean duration of one fit."""
         return fmean(score.seconds for score in self.scores)
 
 
 def parameters_of(estimator: Any) -> dict[str, Any]:
-    """What the result depends on, as JSON has it.
+    """The parameters that the result depends on, as JSON represents them.
 
     Examples
     --------
@@ -102,16 +102,16 @@ def evaluate(
 ) -> tuple[list[Score], list[str]]:
     """Fit once, label from several starts of K-means, and compare with the known classes.
 
-    The graph and its embedding do not depend on the seed: only their labels are repeated.
+    The graph and its embedding do not depend on the seed, so only the labels are computed again.
     K-means on the features is repeated as a whole. Seeds run side by side on threads, each
-    serial, so that the result does not depend on their number.
+    serially, so the result does not depend on the number of threads.
 
     Returns
     -------
     scores : list of Score
         In the order of the seeds.
     messages : list of str
-        What the estimator warned of.
+        The warnings of the estimator.
     """
     engine = ThreadEngine(n_jobs)
     with warnings.catch_warnings(record=True) as caught:
@@ -130,7 +130,7 @@ def evaluate(
     scores = [
         Score(
             seed,
-            # As many digits as the journal keeps: a result read back is the same.
+            # As many digits as the journal keeps, so that a result read back is the same.
             round(clustering_accuracy(data.y, found), 6),
             round(normalized_mutual_info(data.y, found), 6),
             round(seconds, 3),

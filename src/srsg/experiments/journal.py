@@ -1,4 +1,4 @@
-"""Finished cells on disk: a run that was stopped goes on where it was."""
+"""Finished cells on disk: a run that was stopped continues where it stopped."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ COLUMNS = (
     *("seed", "ac", "nmi", "seconds"),
 )
 NO_PART_IN_RESULTS = ("cli", "plot", "report", "__main__.py", "engines/progress.py")
-"""Files and folders of the package that change no result; of the experiments one file counts."""
+"""Files and folders of the package that change no result; of the experiments, only one file can."""
 
 
 @dataclass(frozen=True)
@@ -63,21 +63,21 @@ def digest_of_results(package: Path) -> str:
 
 
 class Journal:
-    """A CSV file with one line a cell and seed.
+    """A CSV file with one line per cell and seed.
 
-    A cell is written at once, when it is finished; a line that a crash cut short is ignored.
+    A cell is written as soon as it is finished; a line that a crash cut short is ignored.
 
     Parameters
     ----------
     path : Path
-        The file; made with the first cell.
+        The file; created with the first cell.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._scores: dict[Key, dict[int, Score]] = {}
         if path.exists():
-            # Line by line: an open quote in one that was cut short must not swallow the next.
+            # Line by line: an open quote in a line that was cut short must not swallow the next.
             for line in path.read_text(encoding="utf-8").splitlines():
                 self._read(line)
 

@@ -1,4 +1,4 @@
-"""What a run leaves in its folder: a CSV file, a page and a picture a table; figures."""
+"""What a run leaves in its folder: a CSV file, a page and a picture for each table; figures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Problem (7) of single points, and what Theorem 3.2 says of Algorithm 1 on it."""
+"""Problem (7) of single points, and what Theorem 3.2 says about Algorithm 1 on it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class PointProblem:
         return history
 
     def penalized_support(self, history: Bunch) -> np.ndarray:
-        """Which penalised coordinates are non-zero, an iterate a row."""
+        """Which penalised coordinates are non-zero, one row per iterate."""
         return (history.z != 0) & (self.c[history.active] > 0)
 
     def descend(self, step: float, max_iter: int) -> tuple[FloatArray, FloatArray]:
@@ -67,7 +67,8 @@ class PointProblem:
         return best, float(np.sum((self.b - self.A @ best) ** 2) + penalty)
 
     def stable_step(self) -> float:
-        """Half the inverse of the largest eigenvalue of the Gram matrix of what starts."""
+        """Half the inverse of the largest eigenvalue of the Gram matrix of the coordinates that
+        Algorithm 1 starts with."""
         starts = (self.z0 != 0) | (self.c <= 0)
         starts[self.index] = False
         atoms = self.A[:, starts]
@@ -85,7 +86,7 @@ class Bound:
 
 
 def problems(points: Points, *, gamma: float, n_neighbors: int, lam: float) -> list[PointProblem]:
-    """The problems of the first sweep, every point and its neighbours at their l1 codes.
+    """The problems of the first sweep, with every point and its neighbours at their l1 codes.
 
     Examples
     --------

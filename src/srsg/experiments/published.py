@@ -25,7 +25,7 @@ class Row:
     dataset : str
         Its name there.
     n_clusters : int or None
-        So many first clusters; None takes all.
+        Only this many first clusters; None takes all.
     figures : mapping
         ``figures[measure][method]`` is what the paper prints.
     """
@@ -37,7 +37,7 @@ class Row:
 
     @property
     def title(self) -> str:
-        """For people."""
+        """The name of the row in tables."""
         return self.dataset + (f", c = {self.n_clusters}" if self.n_clusters else "")
 
 

@@ -6,7 +6,7 @@ import csv
 from collections.abc import Iterable, Mapping, Sequence
 from io import StringIO
 
-from srsg.experiments.evaluate import Result
+from srsg.experiments.evaluate import CellResult
 from srsg.experiments.journal import dumped
 from srsg.experiments.published import MEASURES, compared_methods
 from srsg.experiments.run import RowResults
@@ -27,7 +27,7 @@ TABLE_TITLES = {
 
 
 def results_csv(rows: Iterable[RowResults]) -> str:
-    """One line a data set, number of clusters, method and settings: means over the seeds."""
+    """One line per data set, number of clusters, method and settings: means over the seeds."""
     text = StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)
@@ -131,5 +131,5 @@ def _tuned_weights(rows: Sequence[RowResults]) -> str:
     return "\n".join(lines)
 
 
-def _weights(name: str, result: Result) -> str:
+def _weights(name: str, result: CellResult) -> str:
     return ", ".join(f"{weight} = {result.parameters[weight]:g}" for weight in GRIDS[name][0])

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from srsg.datasets import Dataset, find_entry, load_dataset
-from srsg.experiments.evaluate import Result, Score, evaluate, parameters_of
+from srsg.experiments.evaluate import CellResult, Score, evaluate, parameters_of
 from srsg.experiments.journal import Journal, Key, code_digest, dumped
 from srsg.experiments.published import Row, compared_methods, published_rows
 from srsg.experiments.settings import SETTINGS, Setting, candidates
@@ -28,10 +28,10 @@ QUICK_ROWS = {
 
 @dataclass
 class RowResults:
-    """What was found for one row; nothing where its data are absent."""
+    """The results for one row; none if its data are absent."""
 
     row: Row
-    results: dict[tuple[Setting, str], Result] = field(default_factory=dict)
+    results: dict[tuple[Setting, str], CellResult] = field(default_factory=dict)
 
     @property
     def absent(self) -> bool:
@@ -40,13 +40,13 @@ class RowResults:
 
 
 class Watcher(Protocol):
-    """Told what runs."""
+    """Told what is running."""
 
     def starts(self, what: str) -> None:
-        """A cell is looked up or computed."""
+        """A cell is about to be looked up or computed."""
 
     def ends(self, share: float) -> None:
-        """It is done, and with it so much of the work, whose total is 1."""
+        """It is done, and with it this share of all the work, whose total is 1."""
 
     def note(self, message: str) -> None:
         """A line worth keeping."""
@@ -72,11 +72,11 @@ class Evaluation:
     seeds : sequence of int
         Starts of K-means.
     folder : path, optional
-        Of the data, as in :func:`srsg.datasets.load_dataset`.
+        The folder of the data, as in :func:`srsg.datasets.load_dataset`.
     n_jobs : int or None
         Threads; None takes all cores. Results do not depend on it.
     watcher : Watcher, optional
-        Told what runs.
+        Told what is running.
     """
 
     def __init__(
@@ -99,7 +99,7 @@ class Evaluation:
         """A data set or its first clusters."""
         return load_dataset(name, n_clusters, folder=self.folder)
 
-    def result(self, method: str, estimator: Any, data: Dataset, share: float = 0.0) -> Result:
+    def result(self, method: str, estimator: Any, data: Dataset, share: float = 0.0) -> CellResult:
         """The scores of an estimator on a data set, computed or read back."""
         parameters = parameters_of(estimator)
         if self._last is None or self._last[0] is not data:
@@ -117,7 +117,7 @@ class Evaluation:
             for message in messages:
                 self.watcher.note(f"{what}: {message}")
         self.watcher.ends(share)
-        return Result(method, parameters, scores)
+        return CellResult(method, parameters, scores)
 
     def _computed(self, what: str, estimator: Any, data: Dataset) -> tuple[list[Score], list[str]]:
         try:
@@ -126,7 +126,7 @@ class Evaluation:
             raise ValueError(f"{what}: {error}") from error
 
     def rows(self, rows: Iterable[Row]) -> list[RowResults]:
-        """All methods in all settings on these rows, those without data left empty."""
+        """All methods in all settings on these rows; rows without data stay empty."""
         weights = {row: _points(row) ** 2 for row in rows}
         total = sum(weights.values())
         return [self._row(row, weight / total) for row, weight in weights.items()]
@@ -169,7 +169,7 @@ def chosen_rows(tables: Iterable[int], quick: bool = False) -> list[Row]:
     ]
 
 
-def _by_accuracy(result: Result) -> tuple[float, float]:
+def _by_accuracy(result: CellResult) -> tuple[float, float]:
     return result.mean("AC"), result.mean("NMI")
 
 

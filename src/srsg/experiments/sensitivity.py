@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from srsg.experiments.evaluate import Result
+from srsg.experiments.evaluate import CellResult
 from srsg.experiments.published import MEASURES, compared_methods
 from srsg.experiments.run import Evaluation
 from srsg.experiments.style import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION, new_figure
@@ -31,13 +31,13 @@ OURS = {
 
 
 def draw_sensitivity(evaluation: Evaluation, path: Path, quick: bool = False) -> None:
-    """AC and NMI of SRSG over gamma and K, those of the other methods as lines."""
+    """AC and NMI of SRSG over gamma and K; those of the other methods are lines."""
     data = evaluation.load(DATASET, 8 if quick else None)
     n_clusters, srsg = data.n_clusters, methods()["srsg"]
     swept: dict[str, tuple[Any, ...]] = {"gamma": GAMMAS, "n_neighbors": NEIGHBORS}
     if quick:
         swept = {name: values[::3] for name, values in swept.items()}
-    curves: dict[tuple[str, str], list[Result]] = {}
+    curves: dict[tuple[str, str], list[CellResult]] = {}
     share = 1 / (2 * sum(map(len, swept.values())) + len(COMPETITORS))
     for parameter, values in swept.items():
         for setting in OURS:
@@ -74,7 +74,7 @@ def draw_sensitivity(evaluation: Evaluation, path: Path, quick: bool = False) ->
 
 
 def _curve(
-    ax: Axes, values: tuple[Any, ...], results: list[Result], measure: str, setting: str
+    ax: Axes, values: tuple[Any, ...], results: list[CellResult], measure: str, setting: str
 ) -> None:
     color, marker, label = OURS[setting]
     means = [result.mean(measure) for result in results]

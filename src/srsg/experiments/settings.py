@@ -15,8 +15,8 @@ SETTINGS: Mapping[Setting, str] = {
     "default": "defaults",
     "tuned": "tuned with the labels",
 }
-"""The paper's protocol; what a user gets who sets nothing; the best of the paper's range, which
-takes the labels to find and which no user without labels can have."""
+"""The paper's protocol; the defaults; and the best of the paper's range, which can only be found
+with the labels, so that no user without labels can have it."""
 
 
 GRIDS: Mapping[str, tuple[Mapping[str, float], ...]] = {
@@ -25,14 +25,15 @@ GRIDS: Mapping[str, tuple[Mapping[str, float], ...]] = {
         {"lam": lam, "gamma": gamma} for lam, gamma in product((0.1, 0.5), (0.1, 0.2, 0.5))
     ),
 }
-"""Weights in [0.1, 1], where the paper looks for the best ones of these two methods."""
+"""Weights in [0.1, 1], the range in which the paper tunes these two methods."""
 
 MOST_POINTS = {"lr-l1": 1500}
-"""On larger data a method is not tuned: a grid of minutes a fit would outlast all the rest."""
+"""On larger data a method is not tuned: with minutes per fit, a grid would take longer than all the
+rest."""
 
 
 def candidates(method: Method, setting: Setting, n_clusters: int, n_points: int = 0) -> list[Any]:
-    """The estimators a setting asks for: one, or all of a grid, or none.
+    """The estimators of a setting: one, or all of a grid, or none.
 
     Examples
     --------

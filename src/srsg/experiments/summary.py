@@ -11,10 +11,13 @@ from srsg.experiments.settings import SETTINGS
 from srsg.registry import methods
 
 NEAR, FAR = 0.02, 0.05
+"""Differences from a published figure that count as reproduced, and as worth listing."""
+
 EXACT_DATA = ("COIL-20", "UMIST Face", "Heart", "Ionosphere", "Breast")
-"""Sets whose files are those the paper used, as far as one can tell."""
+"""Data sets whose files are those that the paper used, as far as one can tell."""
+
 FIXED_METHODS = ("kmeans", "sc", "l1", "smce")
-"""Methods whose settings the paper tells, or that have none."""
+"""Methods whose settings the paper states, or that have none."""
 
 
 def summary_markdown(rows: Iterable[RowResults]) -> str:

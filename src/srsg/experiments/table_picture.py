@@ -1,4 +1,4 @@
-"""A table of the paper as a picture: its figures and ours, a panel a method."""
+"""A table of the paper as a picture: its figures and ours, one panel per method."""
 
 from __future__ import annotations
 

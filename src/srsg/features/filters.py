@@ -18,10 +18,11 @@ WIDTH = 0.8
 """Standard deviation, in pixels, of the envelope of the finest wavelets."""
 
 FREQUENCY = 0.75 * np.pi
-"""Centre frequency of the finest wavelets, in radians a pixel."""
+"""Centre frequency of the finest wavelets, in radians per pixel."""
 
 COPIES = np.arange(-2, 3)
-"""Periods of a filter that are summed: farther away its envelope is zero for all purposes."""
+"""Periods of a filter that are summed: farther away its envelope is zero for all practical
+purposes."""
 
 
 @dataclass(frozen=True)
@@ -33,13 +34,13 @@ class FilterBank:
     rows, columns : ndarray
         Pixels of the image in the order in which they make the padded image.
     wavelets : tuple of tuple of ndarray
-        ``wavelets[j][level]`` are the Fourier transforms of the wavelets of scale j, one an angle,
-        for images subsampled ``level`` times by two. They are real; every value is there twice
-        in a row, for the real and the imaginary part of what it is multiplied with. They are
-        divided by the number of frequencies that become one at the wavelet's own scale.
+        ``wavelets[j][level]`` are the Fourier transforms of the wavelets of scale j, one per
+        angle, for images subsampled ``level`` times by two. They are real; every value stands
+        twice in a row, for the real and the imaginary part of what it is multiplied with. They are
+        divided by the number of frequencies that coincide at the wavelet's own scale.
     averages : tuple of pairs of ndarray
-        ``averages[level] = A, B``: the low-pass filter followed by subsampling, which is separable,
-        maps an image U of that level to ``A @ U @ B.T``.
+        ``averages[level] = A, B``: the low-pass filter followed by subsampling, which is a
+        separable operation, maps an image U of that level to ``A @ U @ B.T``.
     """
 
     rows: NDArray[np.intp]
@@ -105,7 +106,8 @@ def _wavelets(
     """The wavelets of one scale at every level that they are used at."""
     angles = (n_angles - n_angles // 2 - 1 - np.arange(n_angles)) * np.pi / n_angles
     spectra = np.array([morlet(shape, scale, angle, 4 / n_angles) for angle in angles])
-    # The first layer looks at the whole image, the second at what a finer scale left.
+    # The first layer filters the image itself, the second what a finer scale made of it, which is
+    # subsampled already.
     levels = [_cropped(spectra, level, axes=(1, 2)) for level in range(max(1, scale))]
     # Subsampling to the wavelet's own scale takes the mean over the frequencies that it folds.
     means = [each / 4 ** (scale - level) for level, each in enumerate(levels)]

@@ -20,7 +20,8 @@ from srsg.types import Matrix
 AT_LEAST_ONE = Interval(Integral, 1, None, closed="left")
 
 ACCEPTED = [np.float32, *map(np.dtype, np.typecodes["AllInteger"])]
-"""What X may be made of; other numbers become the first. Integers become floats block by block."""
+"""Types that X may have; other numbers are converted to the first. Integers are converted to
+floats block by block."""
 
 
 class Scattering(TransformerMixin, BaseEstimator):
@@ -29,8 +30,8 @@ class Scattering(TransformerMixin, BaseEstimator):
     An image x is filtered by Morlet wavelets of ``n_scales`` scales and ``n_angles`` angles, and
     the modulus of the result is filtered once more by the wavelets of larger scales. The features
     are local averages over about ``2**n_scales`` pixels of x, of ``|x * psi_1|`` and of
-    ``||x * psi_1| * psi_2|``. They hardly change when the image is shifted or bent a little,
-    and yet tell textures and shapes apart, with nothing to learn.
+    ``||x * psi_1| * psi_2|``. They hardly change when the image is shifted or deformed a little,
+    and yet they tell textures and shapes apart. There is nothing to learn.
 
     Parameters
     ----------
@@ -56,9 +57,9 @@ class Scattering(TransformerMixin, BaseEstimator):
     Notes
     -----
     Images are padded by reflection to a multiple of ``2**n_scales``, and by ``2**n_scales`` more
-    pixels on each side. Images whose sides are such multiples get the numbers that kymatio's
-    ``Scattering2D`` gives, in the same order, to about 3e-5 of the largest: kymatio rounds pi to
-    3.1415. Other images get a larger grid than kymatio's. All computations are in float32.
+    pixels on each side. For images whose sides are such multiples, the numbers are those of
+    kymatio's ``Scattering2D``, in the same order, up to about 3e-5 of the largest: kymatio rounds
+    pi to 3.1415. Other images get a larger grid than kymatio's. All computations are in float32.
 
     References
     ----------

@@ -17,10 +17,10 @@ Complex64 = NDArray[np.complex64]
 def scattering(
     X: NDArray, image_shape: tuple[int, int], bank: FilterBank, block_size: int, engine: Engine
 ) -> Float32:
-    """Scattering coefficients of flattened images, one image a row.
+    """Scattering coefficients of flattened images, one image per row.
 
-    Every image is transformed on its own, with calls of the same shapes, so that its numbers
-    depend neither on the block it is in nor on the thread.
+    Every image is transformed on its own, with calls of the same shapes, so its numbers depend
+    neither on the block it is in nor on the thread.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ def scattering(
     bank : FilterBank
         From :func:`srsg.features.filters.filter_bank`.
     block_size : int
-        Images a task.
+        Images per task.
     engine : Engine
         Threads of this process: the blocks write into one array.
 
@@ -54,10 +54,10 @@ def scattering(
 
 
 def scatter_image(padded: Float32, bank: FilterBank, out: Float32) -> None:
-    """Scattering coefficients of one padded image, written into ``out``, a channel a row.
+    """Scattering coefficients of one padded image, written into ``out``, one row per channel.
 
-    The channels are the average of the image; of ``|x * psi_1|``, by scale and angle; and of
-    ``||x * psi_1| * psi_2|``, by scale and angle of the first wavelet, then of the second.
+    The channels are the averages of the image itself; of ``|x * psi_1|``, by scale and angle; and
+    of ``||x * psi_1| * psi_2|``, by scale and angle of the first wavelet, then of the second.
     """
     n_angles, n_scales = bank.n_angles, bank.n_scales
     out[0] = averaged(padded[None], bank, 0)
@@ -70,7 +70,7 @@ def scatter_image(padded: Float32, bank: FilterBank, out: Float32) -> None:
         coarser = range(scale + 1, n_scales)
         if not coarser:
             break
-        # For the second wavelet all angles of the first are one stack of images.
+        # The envelopes of all angles are one stack of images for the second wavelet.
         spectra = fft.fft2(first)
         end = second + n_angles * n_angles * len(coarser)
         paths = out[second:end].reshape(n_angles, len(coarser), n_angles, *bank.grid_shape)
@@ -84,8 +84,8 @@ def scatter_image(padded: Float32, bank: FilterBank, out: Float32) -> None:
 def envelopes(spectra: Complex64, wavelets: Float32, halvings: int) -> Float32:
     """``|x * psi|``, subsampled ``halvings`` times by two, of all images x and wavelets psi.
 
-    Subsampling in space is a sum over frequencies in the Fourier domain, so that the transform
-    back has the lower resolution only.
+    Subsampling in space is a sum over frequencies in the Fourier domain, so the inverse transform
+    is done at the lower resolution only.
     """
     height, width = (side >> halvings for side in spectra.shape[1:])
     products = np.empty((len(spectra), len(wavelets), height, width), np.complex64)

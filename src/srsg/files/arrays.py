@@ -53,7 +53,8 @@ def load_arrays(path: Path) -> dict[str, NDArray]:
 
 
 def _check_start(path: Path, starts: tuple[bytes, ...], kind: str) -> None:
-    # NumPy takes any file with another start for a pickle, and its message would be about pickles.
+    # NumPy treats any file that starts otherwise as a pickle, and its message would be about
+    # pickles.
     with path.open("rb") as file:
         if not file.read(8).startswith(starts):
             raise FileError(f"{path}: cannot be read as {kind}: it does not start like one.")

@@ -18,10 +18,10 @@ from srsg.files.errors import FileError, one_line
 
 @contextmanager
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """A temporary path to write to, which takes the place of ``path`` if all goes well.
+    """A temporary path to write to, which replaces ``path`` if all goes well.
 
-    On any failure, including Ctrl-C, the temporary file is removed and what was at ``path``
-    stays. The temporary path is in the same folder and has the same ending. Those that killed
+    On any failure, including Ctrl-C, the temporary file is removed and what was at ``path`` stays.
+    The temporary path is in the same folder and has the same ending. Temporary files that killed
     processes left there are removed.
 
     Raises
@@ -59,7 +59,7 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
-    """Find out before long work whether its result can be written; leaves nothing behind.
+    """Check before long work whether its result can be written; leaves nothing behind.
 
     Raises
     ------
@@ -78,7 +78,7 @@ def check_writable(path: str | os.PathLike[str]) -> None:
     if _is_device(target):
         return
     if target.exists() and not os.access(target, os.W_OK):
-        raise FileError(f"{path}: is there already and may not be written.")
+        raise FileError(f"{path}: exists and may not be overwritten.")
     probe = _beside(target)
     try:
         probe.touch()
@@ -102,7 +102,7 @@ def _is_device(target: Path) -> bool:
 
 
 def _beside(target: Path) -> Path:
-    """A hidden name in the same folder, which says which process made it."""
+    """A hidden name in the same folder that tells which process created it."""
     _remove_leftovers(target.parent)
     owner = f"{_this_machine()}-{os.getpid()}-{secrets.token_hex(4)}"
     return target.with_name(f".{target.stem[:100]}-srsg-{owner}{target.suffix}")
@@ -114,7 +114,7 @@ _looked_at: set[Path] = set()
 
 
 def _remove_leftovers(folder: Path) -> None:
-    """Remove temporary files of processes of this machine that were killed."""
+    """Remove temporary files of processes on this machine that were killed."""
     if folder in _looked_at:
         return
     _looked_at.add(folder)
@@ -132,7 +132,7 @@ def _this_machine() -> str:
 
 
 def _is_alive(process: int, path: Path) -> bool:
-    if os.name != "posix":  # asking there would end the process; nothing takes a day to write
+    if os.name != "posix":  # os.kill would end the process there; nothing takes a day to write
         return time.time() - path.stat().st_mtime < 24 * 3600
     try:
         os.kill(process, 0)

@@ -45,7 +45,7 @@ def checked_table(
 def checked_labels(
     name: str, labels: NDArray | None, n_points: int
 ) -> tuple[IntArray | None, tuple[str, ...] | None]:
-    """Labels as integers with the names of their classes, where the points are elsewhere."""
+    """Labels as integers, with the names of their classes, for points that are elsewhere."""
     if labels is None:
         return None, None
     labels = _one_each(name, labels)

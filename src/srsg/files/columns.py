@@ -42,7 +42,7 @@ def choose_columns(name: str, frame: Any, request: Request) -> Contents:
 
 
 def contents(values: NDArray, frame: Any, columns: Columns, labels: str | None) -> Contents:
-    """What was found in a table: the values, and from the frame what stands beside them."""
+    """What was found in a table: the values, and from the frame the labels and identifiers."""
     pandas = needed("pandas", "Tables")
     identifiers = None if columns.identifier is None else frame[columns.identifier]
     if not isinstance(frame.index, pandas.RangeIndex):  # an index that was written on purpose
@@ -58,7 +58,7 @@ def contents(values: NDArray, frame: Any, columns: Columns, labels: str | None) 
 
 
 def wanted_columns(name: str, names: Sequence[str], request: Request) -> list[str]:
-    """The columns to look at, or an error if one that is asked for is not there."""
+    """The columns to look at, or an error if one that was asked for is missing."""
     seen: set[str] = set()
     for column in names:
         if column in seen:
@@ -73,11 +73,11 @@ def wanted_columns(name: str, names: Sequence[str], request: Request) -> list[st
 
 
 def decide_columns(name: str, columns: Iterable[tuple[str, Any]], request: Request) -> Columns:
-    """What each column is used for, by all of its values.
+    """What each column is used for, judged by all of its values.
 
-    A column that is judged by its first rows may turn out to be text, or no identifier, further
-    down. Readers that do not hold the whole table at once pass one column after the other, so
-    that their answer is that of the others.
+    A column judged by its first rows may turn out to be text, or not an identifier, further down.
+    Readers that do not hold the whole table at once pass one column after the other, so that they
+    come to the same decision.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def decide_columns(name: str, columns: Iterable[tuple[str, Any]], request: Reque
 
 
 def all_numbers(names: Sequence[str]) -> bool:
-    """Whether columns are called by their numbers, for want of a header."""
+    """Whether columns are called by their numbers, because there was no header."""
     return all(name.isdecimal() for name in names)
 
 
@@ -150,7 +150,7 @@ def feature_matrix(name: str, frame: Any, columns: Columns) -> NDArray[np.floati
 
 
 def _reason_to_set_aside(pandas: Any, place: int, values: Any) -> str | None:
-    """Why a column is no feature, or None."""
+    """Why a column is not a feature, or None if it is one."""
     types = pandas.api.types
     if values.dtype in (np.float64, np.float32):  # the usual case, as fast as can be
         return "empty" if np.isnan(values.to_numpy()).all() else None

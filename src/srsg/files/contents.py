@@ -13,7 +13,7 @@ from srsg.types import IntArray
 
 @dataclass(frozen=True)
 class Request:
-    """What the user asks of the reader of one kind of file."""
+    """What the user asks the reader of a file for."""
 
     labels: str | None = None
     columns: Sequence[str] | None = None
@@ -21,7 +21,7 @@ class Request:
     image_size: tuple[int, int] | None = None
     gray: bool = False
     features: Sequence[str] | None = None
-    """Names of the features of a fitted model, which the columns of a table are matched with."""
+    """Feature names of a fitted model, with which the columns of a table are matched."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +37,7 @@ class Contents:
     samples_last: bool = False
     """Whether a stack of images is (height, width, n), as MATLAB's are."""
     rows_are_points: bool = False
-    """Whether that is certain, so that labels may not turn the points."""
+    """Whether that is certain, so that points are never transposed to fit the labels."""
 
 
 @dataclass(frozen=True, eq=False)

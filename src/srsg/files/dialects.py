@@ -1,4 +1,4 @@
-"""How a text file writes its table: found out from the first two lines."""
+"""The dialect of a table in a text file, detected from the first two lines."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from srsg.files.labels import is_number
 
 @dataclass(frozen=True)
 class Dialect:
-    """The separator, the decimal point, whether there is a header, and whether lines end with one
-    more separator."""
+    """The separator, the decimal point, whether there is a header, and whether lines end with an
+    extra separator."""
 
     sep: str
     decimal: str
@@ -34,7 +34,7 @@ def dialect_of(text: str, sep: str | None = None) -> Dialect:
     lines = list(islice((line for line in io.StringIO(text) if line.strip()), 2))
     first = lines[0].rstrip("\r\n") if lines else ""
     sep = sep or _separator(first)
-    # A decimal comma goes with semicolons only.
+    # A decimal comma is possible only with semicolons.
     commas = sep == ";" and any(re.search(r"\d,\d", line) for line in lines)
     top, second = ([*csv.reader(lines, delimiter=sep), [], []])[:2]
     header = _is_header(top, second)
@@ -42,8 +42,8 @@ def dialect_of(text: str, sep: str | None = None) -> Dialect:
         sep=sep,
         decimal="," if commas else ".",
         has_header=header,
-        # If rows have one field more than there are names, it is the name of the row, unless it
-        # is the last one and empty.
+        # If rows have one field more than there are names, the first is the name of the row,
+        # unless the last one is empty.
         ends_with_sep=header and len(second) == len(top) + 1 and second[-1] == "",
     )
 
@@ -55,9 +55,9 @@ def _separator(line: str) -> str:
 
 
 def _is_header(first: list[str], second: list[str]) -> bool:
-    """Whether a line has names: it has words only, or a word above a number.
+    """Whether a line consists of names: it has words only, or a word above a number.
 
-    A line of numbers is data, except 0, 1, 2, ...: pandas writes that if columns have no names.
+    A line of numbers is data, except 0, 1, 2, ..., which pandas writes if columns have no names.
     """
     names = first[1:] if first[:1] == [""] else first
     if len(names) > 1 and names == [str(place) for place in range(len(names))]:

@@ -1,4 +1,4 @@
-"""What is said when a file cannot be read or written: one line that names it."""
+"""Errors for files that cannot be read or written: one line that names the file."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def parsing(name: str, kind: str) -> Iterator[None]:
 def one_line(error: BaseException) -> str:
     """The reason an exception gives, for the middle of a sentence."""
     reason = getattr(error, "reason", None)
-    if isinstance(reason, BaseException):  # of an URLError
+    if isinstance(reason, BaseException):  # as in a URLError
         return one_line(reason)
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
@@ -56,7 +56,7 @@ def one_line(error: BaseException) -> str:
 
 
 def check_file(path: Path) -> None:
-    """Refuse a file that is missing, empty or may not be read."""
+    """Refuse a file that is missing, empty or not readable."""
     with explained(f"{path}: cannot be read"):
         try:
             with path.open("rb") as file:
@@ -68,7 +68,7 @@ def check_file(path: Path) -> None:
 
 
 def needed(module: str, kind: str, package: str | None = None, extra: str = "files") -> Any:
-    """An optional library, or one line that says how to get it."""
+    """An optional library, or a one-line error that says how to get it."""
     try:
         return import_module(module)
     except ModuleNotFoundError as error:

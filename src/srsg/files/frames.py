@@ -17,7 +17,7 @@ from srsg.files.dialects import dialect_of
 from srsg.files.errors import FileError, needed, parsing
 
 MOST_COLUMNS = 100_000
-"""More are refused in text: they would take minutes, and mostly mean that lines do not end."""
+"""More are refused in text files: they would take minutes, and usually the line ends are wrong."""
 
 
 def read_text(path: Path, request: Request) -> Contents:
@@ -73,7 +73,7 @@ def _read_bytes(name: str, data: bytes, sep: str | None, request: Request) -> Co
     if frame.isna().to_numpy().any():  # pandas fills lines that are too short with gaps
         _check_lengths(name, text, dialect.sep)
     if request.features is not None and dialect.has_header == all_numbers(request.features):
-        request = replace(request, features=None)  # one of the two has no names: by order
+        request = replace(request, features=None)  # one of the two has no names: the order counts
     found = choose_columns(name, frame, request)
     if dialect.has_header:
         return found
@@ -82,7 +82,7 @@ def _read_bytes(name: str, data: bytes, sep: str | None, request: Request) -> Co
 
 
 def _exactly(pandas: Any) -> dict[str, str]:
-    """Read numbers as Python does, to the last bit: what pandas does by itself since 3.1."""
+    """Read numbers as Python does, to the last bit, as pandas does by default since 3.1."""
     version = tuple(int(part) for part in pandas.__version__.split(".")[:2])
     return {} if version >= (3, 1) else {"float_precision": "round_trip"}
 
@@ -98,7 +98,7 @@ def _decoded(name: str, data: bytes) -> str:
 
 
 def _check_width(name: str, text: str) -> None:
-    """Refuse a first line that no table has: every column takes some time, even if it is short."""
+    """Refuse a first line that no table has: every column takes time, however short it is."""
     start = len(text) - len(text.lstrip())
     end = text.find("\n", start)
     first = text[start:] if end < 0 else text[start:end]

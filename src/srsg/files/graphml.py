@@ -16,7 +16,7 @@ _HEAD = """<?xml version="1.0" encoding="UTF-8"?>
 
 
 def undirected(graph: sparse.csr_array) -> bool:
-    """Whether every edge goes both ways with one weight."""
+    """Whether every edge goes both ways with the same weight."""
     return (graph != graph.T).nnz == 0
 
 

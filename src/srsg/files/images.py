@@ -89,6 +89,6 @@ def _size_and_color(path: Path) -> tuple[tuple[int, int], bool]:
     image_module = needed("PIL.Image", "Images", "pillow")
     with parsing(str(path), "an image"), image_module.open(path) as image:
         width, height = image.size
-        if image.getexif().get(0x0112, 1) >= 5:  # the camera lay on its side
+        if image.getexif().get(0x0112, 1) >= 5:  # the camera was held sideways
             width, height = height, width
         return (height, width), not image.mode.startswith(("1", "L", "I", "F"))

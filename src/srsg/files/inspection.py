@@ -27,7 +27,7 @@ class Fact:
     advice : str
         What to do; empty if all is well.
     prevents : bool
-        Whether the table cannot be clustered before that is done.
+        Whether the table cannot be clustered until that is done.
     """
 
     about: str
@@ -85,7 +85,7 @@ def _columns(table: Table) -> Fact:
 
 def _classes(table: Table) -> Fact:
     if table.y is None:
-        return Fact("known classes", "none", "name them by --labels to have scores")
+        return Fact("known classes", "none", "name them with --labels to get scores")
     sizes = np.unique(table.y, return_counts=True)[1]
     advice = (
         "more classes than a column of labels usually has" if len(sizes) > len(table.y) / 2 else ""
@@ -99,7 +99,7 @@ def _missing(table: Table) -> Fact:
     return Fact(
         "missing values",
         f"in {table.n_dropped} of {table.n_dropped + len(table.X)} rows",
-        "fill them in, or leave these rows out by --drop-missing",
+        "fill them in, or drop these rows with --drop-missing",
         True,
     )
 

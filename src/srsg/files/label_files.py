@@ -12,7 +12,7 @@ from srsg.files.arrays import load_arrays, load_npy
 from srsg.files.errors import FileError, check_file, parsing
 from srsg.files.labels import LABEL_NAMES, is_number
 
-LABEL_ENDINGS = (".csv", ".tsv", ".txt", ".npy", ".npz")
+READABLE_ENDINGS = (".csv", ".tsv", ".txt", ".npy", ".npz")
 
 
 def read_labels(path: Path, counts: tuple[int, ...]) -> NDArray:
@@ -26,8 +26,8 @@ def read_labels(path: Path, counts: tuple[int, ...]) -> NDArray:
         return load_npy(path)
     if ending == ".npz":
         return _read_array(path)
-    if ending not in LABEL_ENDINGS:
-        raise FileError(f"{path}: labels are read from {' '.join(LABEL_ENDINGS)}.")
+    if ending not in READABLE_ENDINGS:
+        raise FileError(f"{path}: labels are read from {' '.join(READABLE_ENDINGS)}.")
     rows = _read_rows(path)
     if len(rows[0]) == 1:
         place, header = 0, _has_header([row[0] for row in rows], counts)

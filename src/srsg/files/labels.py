@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from srsg.types import IntArray
 
 LABEL_NAMES = ("y", "gnd", "label", "labels", "gt", "target", "class")
-"""What arrays and columns of labels are called, in lower case, the likeliest first."""
+"""What arrays and columns of labels are usually called, in lower case, the most likely first."""
 
 
 def is_number(text: str) -> bool:

@@ -10,7 +10,7 @@ from pathlib import Path
 from srsg.files.checking import checked_table
 from srsg.files.contents import Contents, Request, Table
 from srsg.files.errors import FileError, check_file
-from srsg.files.label_files import LABEL_ENDINGS, read_labels
+from srsg.files.label_files import READABLE_ENDINGS, read_labels
 
 STANDARD_INPUT = "-"
 
@@ -54,8 +54,8 @@ def read_points(
         differ, and a first column that counts the rows.
 
         *Arrays* have one row per point. Of several arrays, ``X``, ``fea``, ``features`` or ``data``
-        are points and ``y``, ``gnd``, ``label`` or ``labels`` labels; points are transposed if
-        only their columns are as many as the labels. Stacks of images become rows.
+        are points and ``y``, ``gnd``, ``label`` or ``labels`` are labels; points are transposed if
+        the number of labels fits their columns and not their rows. Stacks of images become rows.
 
         *Folders* have the images of a class in a sub-folder, or no classes. Images of different
         sizes are resized to the most common size; if one is in colour, all are read in colour.
@@ -71,11 +71,11 @@ def read_points(
     image_size : (height, width), optional
         Resize images to this.
     gray : bool
-        Turn coloured images gray.
+        Convert coloured images to gray.
     features : sequence of str, optional
         ``feature_names_in_`` of a fitted model. The columns of a table are put into this order; it
-        is an error if any is missing, or if there are others. Files without names of columns go
-        by the order that they have.
+        is an error if any is missing, or if there are others. In files without column names, the
+        order of the columns counts.
 
     Returns
     -------
@@ -84,7 +84,7 @@ def read_points(
     Raises
     ------
     FileError
-        If the file is missing, broken or has no points; one line that names it.
+        If the file is missing, broken or has no points; the message is one line that names it.
 
     Examples
     --------
@@ -110,10 +110,10 @@ def read_points(
 
 
 def file_or_name(labels: str | os.PathLike[str] | None) -> tuple[Path | None, str | None]:
-    """Labels in a file of their own, or the name of a column."""
+    """The file of the labels, or the name of their column."""
     if labels is None:
         return None, None
-    if isinstance(labels, str) and Path(labels).suffix.lower() not in LABEL_ENDINGS:
+    if isinstance(labels, str) and Path(labels).suffix.lower() not in READABLE_ENDINGS:
         return None, labels
     return Path(labels), None
 

@@ -28,19 +28,19 @@ def write_labels(
     row_ids: ArrayLike | None = None,
     columns: Mapping[str, ArrayLike] | None = None,
 ) -> None:
-    """Write one label per row, next to the row's identifier and further columns.
+    """Write one label per row, next to the row's identifier and additional columns.
 
     Parameters
     ----------
     path : path
-        Ends in ``.csv .tsv .parquet .feather .npz`` (columns ``id``, ``label`` and further ones)
+        Ends in ``.csv .tsv .parquet .feather .npz`` (columns ``id``, ``label`` and additional ones)
         or ``.npy`` (the labels only); ``-`` is CSV to standard output.
     labels : array-like of shape (n,)
         ``labels_`` of an estimator.
     row_ids : array-like of shape (n,), optional
         ``row_ids`` of the table that was read; 0, 1, 2, ... by default.
     columns : mapping of str to array-like of shape (n,), optional
-        Further columns, such as a confidence.
+        Additional columns, such as a confidence.
 
     Raises
     ------

@@ -10,7 +10,7 @@ from srsg.solvers.codes import symmetrized
 
 
 def unit_codes(codes: sparse.csr_array) -> sparse.csr_array:
-    """Codes scaled to unit l2 norm, so that every point's edges weigh alike.
+    """Codes scaled to unit l2 norm, so that the edges of all points count equally.
 
     Examples
     --------
@@ -45,7 +45,7 @@ def largest_codes(codes: sparse.csr_array, count: int) -> sparse.csr_array:
 
 def code_neighbors(codes: sparse.csr_array, n_neighbors: int) -> sparse.csr_array:
     """The graph that joins every point with those whose unit codes, in absolute value, are most
-    like its own; an edge weighs 1, or 1/2 if only one of the two asks for it.
+    similar to its own. An edge has weight 1, or 1/2 if only one of its ends chose the other.
 
     Examples
     --------

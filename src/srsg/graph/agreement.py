@@ -1,4 +1,4 @@
-"""Edges weighed by what their ends' neighbours agree on."""
+"""Edges weighted by how far the neighbours of their two ends agree."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from srsg.types import FloatArray, IntArray
 
 
 def agreement(affinity: sparse.csr_array, *, engine: Engine | None = None) -> sparse.csr_array:
-    """Edges weighted by how far the neighbours of their ends agree on them.
+    """Edges weighted by how far the neighbours of their two ends agree on them.
 
-    With ``N = D^-1/2 W D^-1/2``, which looks at every edge beside the others of its ends, the
-    weight of an edge of W becomes ``(N^2 + N / 2)_ij^2``. The matrix product counts the walks of
-    two steps from i to j: the neighbours that they share. An edge between two clusters closes
-    few such triangles. Squaring entry by entry, the *inflation* of Markov clustering (van
-    Dongen, 2000) as the product is its *expansion*, makes strong edges stronger yet. No edge is
-    added, so the graph stays as sparse as it is.
+    With ``N = D^-1/2 W D^-1/2``, which measures every edge relative to the other edges of its ends,
+    the weight of an edge of W becomes ``(N^2 + N / 2)_ij^2``. The matrix product counts the walks
+    of two steps from i to j: the neighbours that they share. An edge between two clusters closes
+    few such triangles. The matrix product is the *expansion* of Markov clustering (van Dongen,
+    2000); squaring entry by entry is its *inflation*, which makes strong edges even stronger. No
+    edge is added, so the graph stays as sparse as it is.
 
     Parameters
     ----------

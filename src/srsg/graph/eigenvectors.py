@@ -1,13 +1,13 @@
 """The leading eigenvectors of a graph, where eigenvalues crowd at the top of the spectrum.
 
 Clusters that hardly touch have eigenvalues that hardly differ from 1, and so do parts of a
-cluster. Lanczos, one vector after the other, then needs thousands of steps, and can miss copies of
-a repeated eigenvalue without a word. Here a block of vectors, more than are wanted, is filtered
-by a Chebyshev polynomial of the matrix, which raises the eigenvalues at the top and presses all
-others together; the best combinations of what was filtered so far are filtered again
+cluster. Lanczos, one vector after the other, then needs thousands of steps, and can silently miss
+copies of a repeated eigenvalue. Here a block of vectors, more than are wanted, is filtered by a
+Chebyshev polynomial of the matrix, which raises the eigenvalues at the top and presses all others
+together; the best combinations of the vectors filtered so far are filtered again
 (Zhou and Saad, A Chebyshev-Davidson algorithm for large symmetric eigenproblems, 2007).
-As many random vectors as eigenvectors are wanted have a part in every copy of an eigenvalue, so
-that none can be missed.
+With at least as many random vectors as eigenvectors are wanted, every copy of an eigenvalue has a
+component in the block, so none can be missed.
 """
 
 from __future__ import annotations
@@ -42,11 +42,12 @@ MOST_ROUNDS = 60
 """Rounds of filtering. Most graphs need about ten."""
 
 FIRST_DEGREE, MOST_DEGREES = 10, 2000
-"""Degree of the first filter, when nothing is known of the spectrum, and of the others at most."""
+"""Degree of the first filter, when nothing is known about the spectrum, and the highest degree of
+the others."""
 
 FILTERED_TOP = 1e3
-"""Where the filter maps the eigenvalue 1; all that is unwanted it maps below 1. From 30 to 1e5 it
-hardly matters: fewer rounds of a higher degree."""
+"""Where the filter maps the eigenvalue 1; unwanted eigenvalues are mapped below 1. Between 30 and
+1e5 the choice hardly matters: a larger value means fewer rounds of a higher degree."""
 
 LARGEST_BASIS = 3
 """Vectors kept before a restart, in multiples of the block."""
@@ -58,14 +59,15 @@ MOST_AT_ONCE = 32
 def leading_eigenpairs(
     matrix: Graph | LinearOperator, count: int, *, engine: Engine | None = None
 ) -> Pairs:
-    """The largest eigenvalues of a symmetric matrix with eigenvalues from -1 to 1.
+    """The largest eigenvalues, with their eigenvectors, of a symmetric matrix whose eigenvalues lie
+    between -1 and 1.
 
     Parameters
     ----------
     matrix : csr_array, ndarray or LinearOperator of shape (n, n)
         The normalised affinity of a graph.
     count : int
-        How many.
+        How many eigenpairs.
     engine : Engine, optional
         Where the work runs; threads on all cores by default.
 
@@ -78,8 +80,8 @@ def leading_eigenpairs(
     Warns
     -----
     ConvergenceWarning
-        If a residual stays above 1e-9, with its size. Graphs up to 5000 vertices are then left to
-        LAPACK, which has no such trouble.
+        If a residual stays above 1e-9; the message has its size. Graphs of up to 5000 vertices are
+        left to LAPACK instead, which has no such trouble.
 
     Examples
     --------
@@ -128,8 +130,8 @@ def _leading_filtered(
 ) -> tuple[FloatArray, FloatArray, float]:
     """Leading eigenpairs by filtered subspaces, and the largest residual among them."""
     size = matrix.shape[0]
-    # The filter cannot tell what lies just below its interval's end from what lies just above,
-    # so some vectors more than are wanted take the place at the end.
+    # The filter cannot separate what lies just below the end of its interval from what lies just
+    # above, so a few more vectors than are wanted go along, to stand at that end.
     width = count + max(5, count // 5)
     start = np.random.default_rng(0).standard_normal((size, width))
     basis = _orthonormal(_filtered(matrix, start, FIRST_DEGREE, 0.0, engine))
@@ -167,8 +169,8 @@ def _orthonormal(new: FloatArray, basis: FloatArray | None = None) -> FloatArray
     if basis is None:
         return linalg.qr(new, mode="economic", check_finite=False)[0]
     new = _orthonormal(new - basis @ (basis.T @ new))
-    # Where little was left of a vector, its rounding errors count: once more. What is nearly
-    # orthonormal by now takes no more than a Cholesky factor.
+    # Where little was left of a vector, its rounding errors matter, so all is done once more. The
+    # vectors are nearly orthonormal by now, so a Cholesky factor is enough.
     new = new - basis @ (basis.T @ new)
     factor = linalg.cholesky(new.T @ new)
     return linalg.solve_triangular(factor, new.T, trans="T").T
@@ -182,7 +184,7 @@ def _degree(least: float, top: float) -> int:
 
 
 def _interval(least: float) -> tuple[float, float]:
-    """Center and half the width of the interval from -1."""
+    """Centre and half the width of the interval from -1 to ``least``."""
     return (least - 1) / 2, (least + 1) / 2
 
 
@@ -198,7 +200,7 @@ def _filtered(
     if not sparse.issparse(matrix):
         return _chebyshev(matrix, vectors, degree, _interval(least))
     graph = (*unsigned_indices(matrix), matrix.data)
-    # What becomes of a vector does not depend on those beside it, so every thread may get a share.
+    # A filtered vector does not depend on those beside it, so every thread can take a share.
     share = min(MOST_AT_ONCE, -(-vectors.shape[1] // engine.n_workers))
     parts = [vectors[:, first : first + share] for first in range(0, vectors.shape[1], share)]
     task = partial(_filter_part, degree=degree, interval=_interval(least))

@@ -1,8 +1,8 @@
-"""The spectral embedding of Ng, Jordan and Weiss, right on disconnected graphs too.
+"""The spectral embedding of Ng, Jordan and Weiss, correct on disconnected graphs too.
 
 The eigenvalue 1 of the normalised affinity has one eigenvector for every connected component.
-Each component is solved by itself, where the eigenvalue is simple: so the eigenvectors of clusters
-that do not touch are exact.
+Each component is solved by itself, where this eigenvalue is simple, so the eigenvectors of
+clusters that do not touch are exact.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ def spectral_embedding(
 ) -> Embedding:
     """Rows of the leading eigenvectors of ``D^-1/2 W D^-1/2``, scaled to unit length.
 
-    With more components than dimensions the eigenvectors of the eigenvalue 1 would be an
-    arbitrary choice. The graph is then joined by uniform weak links, a small fraction of the
-    mean degree spread over all vertices, which ranks large components before small ones and
-    lets an isolated vertex follow the bulk instead of becoming a cluster of its own.
+    With more components than dimensions, the choice among the eigenvectors of the eigenvalue 1
+    would be arbitrary. The graph is then connected by uniform weak links, a small fraction of the
+    mean degree spread over all vertices. This ranks large components before small ones and lets an
+    isolated vertex follow the bulk instead of becoming a cluster of its own.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def commute_time_embedding(
     ----------
     affinity : csr_array or ndarray of shape (n, n)
         Symmetric, non-negative weights. A graph in several components is embedded by
-        :func:`spectral_embedding`, since walks between components take for ever.
+        :func:`spectral_embedding`, since walks between components would take forever.
     n_dimensions : int
         Number of eigenvectors, without the constant one.
     engine : Engine, optional
@@ -128,7 +128,7 @@ def commute_time_embedding(
 
 
 def connected_components(affinity: Graph) -> tuple[int, NDArray[np.int32]]:
-    """The number of components of a symmetric graph, and that of every vertex."""
+    """The number of components of a symmetric graph, and the component of every vertex."""
     if isinstance(affinity, np.ndarray) and affinity.all():
         return 1, np.zeros(len(affinity), np.int32)  # a search would make it sparse first
     n_components, component = csgraph.connected_components(affinity, directed=False)
@@ -140,17 +140,17 @@ def diffusion_coordinates(
 ) -> FloatArray:
     """Eigenvectors of the random walk on a graph, without the first, which is constant.
 
-    These are ``D^-1/2 v`` for the eigenvectors ``v`` of ``D^-1/2 W D^-1/2``, largest
-    eigenvalues first. A graph in several components is joined by uniform weak links, as in
-    :func:`spectral_embedding`: else the first eigenvectors would do no more than name the
-    components.
+    These are ``D^-1/2 v`` for the eigenvectors ``v`` of ``D^-1/2 W D^-1/2``, largest eigenvalues
+    first. A graph in several components is connected by uniform weak links, as in
+    :func:`spectral_embedding`: otherwise the first eigenvectors would only tell the components
+    apart.
 
     Parameters
     ----------
     affinity : csr_array of shape (n, n)
         Symmetric, non-negative weights.
     n_coordinates : int
-        Coordinates a vertex.
+        Coordinates per vertex.
     engine : Engine, optional
         Where the work runs; threads on all cores by default.
 
@@ -195,13 +195,13 @@ def _by_component(
         values[0] = 1.0
         return values, vectors
     members = [np.flatnonzero(component == label) for label in range(component.max() + 1)]
-    # Every block has an eigenvalue 1, which leaves so many for the others of any one block.
+    # Every block has an eigenvalue 1, so no block can have more than this many of the leading ones.
     most = n_dimensions - len(members) + 1
     pairs: list[tuple[float, FloatArray, NDArray[np.intp]]] = []
     for vertices in members:
         block = _normalized(affinity[vertices][:, vertices])
         values, vectors = leading_eigenpairs(block, min(most, len(vertices)), engine=engine)
-        values[0] = 1.0  # exact on a connected block, so no block's second comes before it
+        values[0] = 1.0  # exactly, on a connected block: no second eigenvalue may come before it
         pairs += zip(values, vectors.T, [vertices] * len(values), strict=True)
     pairs.sort(key=lambda pair: -pair[0])
     columns = np.zeros((affinity.shape[0], n_dimensions))
@@ -211,7 +211,7 @@ def _by_component(
 
 
 def _normalized(affinity: Graph) -> Graph:
-    """The normalised affinity, in which an isolated vertex keeps itself."""
+    """The normalised affinity, in which an isolated vertex has a loop of weight 1."""
     isolated = np.asarray(affinity.sum(axis=1)).ravel() == 0
     walk = normalized(affinity)
     return walk + sparse.diags_array(isolated.astype(float)) if isolated.any() else walk
@@ -232,6 +232,6 @@ def _uniform_links(degree: FloatArray) -> float:
 
 
 def unit_length_rows(vectors: FloatArray) -> FloatArray:
-    """Rows scaled to unit length; rows of zeros stay."""
+    """Rows scaled to unit length; rows of zeros stay zero."""
     norm = np.linalg.norm(vectors, axis=1, keepdims=True)
     return vectors / np.where(norm > 0, norm, 1.0)

@@ -17,15 +17,15 @@ from srsg.engines import Engine, ThreadEngine
 from srsg.types import FloatArray, IntArray, RandomState
 
 ELKAN_FROM = 50
-"""Clusters from which on Elkan's bounds save more time than they take."""
+"""The number of clusters from which on Elkan's bounds save more time than they take."""
 
 RUNS_PER_TASK, DISTANCES_PER_TASK = 5, 2**22
-"""Restarts whose starts a task draws together, and the distances it may hold at once."""
+"""How many restarts draw their starts in one task, and how many distances it may hold at once."""
 
 
 @dataclass(frozen=True)
 class KMeansRun:
-    """What one restart ends in."""
+    """The result of one restart."""
 
     labels: NDArray[np.intp]
     inertia: float
@@ -44,7 +44,7 @@ def kmeans_labels(
     Parameters
     ----------
     vectors : ndarray of shape (n, n_dimensions)
-        One point a row.
+        One point per row.
     n_clusters : int
         Number of clusters.
     n_init : int
@@ -81,11 +81,11 @@ def kmeans_labels(
 
 
 def _starts(vectors: FloatArray, draws: FloatArray, n_clusters: int, n_trials: int) -> IntArray:
-    """Points to start from, a row a run, by k-means++ (Arthur and Vassilvitskii, 2007).
+    """Points to start from, one row per run, by k-means++ (Arthur and Vassilvitskii, 2007).
 
-    A point is drawn with a probability that grows with its squared distance from those before it;
-    of several draws the one is taken that leaves the least distances. All runs go
-    together, so that their distances are one matrix product.
+    A point is drawn with a probability proportional to its squared distance from the nearest of
+    those drawn before; of several draws, the one that leaves the smallest distances is taken. All
+    runs go together, so that their distances are one matrix product.
     """
     n_runs, n_points = len(draws), len(vectors)
     squares = np.einsum("ij,ij->i", vectors, vectors)
@@ -109,7 +109,7 @@ def _starts(vectors: FloatArray, draws: FloatArray, n_clusters: int, n_trials: i
 
 
 def _squared_distances(vectors: FloatArray, squares: FloatArray, points: IntArray) -> FloatArray:
-    """From some of the points, a row each, to all points."""
+    """From some of the points, one row for each, to all points."""
     distances = vectors[points] @ vectors.T
     distances *= -2
     distances += squares
@@ -125,8 +125,8 @@ def _run(vectors: FloatArray, start: IntArray) -> KMeansRun:
         n_init=1,
         algorithm="elkan" if n_clusters >= ELKAN_FROM else "lloyd",
     )
-    # Sums over several threads, of OpenMP here, end in other bits. Every thread has a number of
-    # its own for them, so it must be set here.
+    # Sums over several OpenMP threads have other bits. Each of our threads has its own setting for
+    # the number of these, so it must be set here.
     with _openmp(len(sys.modules)).limit(limits=1):
         labels = kmeans.fit_predict(vectors)
     return KMeansRun(np.asarray(labels, dtype=np.intp), float(kmeans.inertia_))

@@ -34,7 +34,7 @@ from srsg.types import (
 )
 
 AUTO_BRIDGE = 0.01
-"""Weight of the bridges that ``bridge="auto"`` builds."""
+"""Weight of the bridges that ``bridge="auto"`` adds."""
 
 
 @overload
@@ -89,18 +89,18 @@ def cluster_graph(
     affinity : array or sparse matrix of shape (n, n)
         Symmetric, non-negative weights: ``affinity_matrix_`` of any estimator here.
     n_clusters : int or "auto"
-        Number of clusters; "auto" takes it from the graph's components and eigengaps, see
+        Number of clusters; "auto" derives it from the graph's components and eigengaps, see
         :func:`srsg.graph.n_clusters.estimate_n_clusters`.
     neighbors : ndarray of shape (n, n_neighbors), optional
         Nearest neighbours of every vertex, ``neighbors_`` of any estimator here: weak edges to
         them bridge the connected components of the graph.
     bridge : "auto", float or None
-        Weight of the bridges, as a share of the mean edge weight. "auto" builds them, at one
-        per cent, where components outnumber clusters, so that the data decide which of them
-        belong together; a number builds them always, None never.
+        Weight of the bridges, as a fraction of the mean edge weight. "auto" adds bridges of one per
+        cent where components outnumber clusters, so that the data decide which components belong
+        together; a number always adds them, None never.
     cut : {"normalized", "ratio"}
-        Whether clusters are balanced by the sum of their degrees, as Ng, Jordan and Weiss do, or
-        by their numbers of vertices; see :func:`srsg.graph.normalization.with_equal_degrees`.
+        Whether clusters are balanced by the sum of their degrees, as by Ng, Jordan and Weiss, or by
+        their numbers of vertices; see :func:`srsg.graph.normalization.with_equal_degrees`.
     assign_labels : {"kmeans", "discretize", "cluster_qr"}
         How the embedded vertices get their labels, as in scikit-learn's spectral clustering.
     n_init : int

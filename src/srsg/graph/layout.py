@@ -18,13 +18,13 @@ from srsg.points import BLOCK_SIZE, blocks_of_rows
 from srsg.types import FloatArray
 
 MOST_EDGES = 10
-"""Edges of a point that pull it: its heaviest."""
+"""How many edges of a point pull it: the heaviest ones."""
 
 LINK = 0.1
 """Weight of the links to nearest neighbours, as a share of a point's heaviest edge."""
 
 NEIGHBORS_UP_TO = 10_000
-"""Points without a graph: up to so many get one of nearest neighbours, for this map only."""
+"""Up to this many points without a graph get one of nearest neighbours, for this map only."""
 
 
 def plane(model: Any, X: FloatArray) -> tuple[FloatArray, str]:
@@ -57,7 +57,7 @@ def plane(model: Any, X: FloatArray) -> tuple[FloatArray, str]:
 
 def _pulls(graph: Any, neighbors: Any) -> sparse.csr_array:
     """How strongly points pull each other, at most 1."""
-    # Block by block: a dense graph need not become a sparse one as large.
+    # Block by block, so that a dense graph is never turned into a sparse one of the same size.
     blocks = blocks_of_rows(graph.shape[0], BLOCK_SIZE)
     heavy = [largest_codes(sparse.csr_array(graph[rows]), MOST_EDGES + 1) for rows in blocks]
     edges = sparse.csr_array(sparse.vstack(heavy), dtype=np.float64)

@@ -18,8 +18,8 @@ from srsg.types import FloatArray, IntArray
 def local_scaling(X: NDArray, scale_neighbor: int) -> FloatArray:
     """``exp(-d_ij^2 / (s_i s_j))`` with s the distance from the ``scale_neighbor``-th neighbour.
 
-    Points that coincide with as many others have no scale: they are joined with those at no
-    distance only, with weight 1.
+    Points that coincide with that many others have no scale: they are joined only with the points
+    at distance zero, with weight 1.
 
     Examples
     --------
@@ -44,9 +44,9 @@ def local_scaling_rows(
 ) -> sparse.csr_array:
     """The kernel of :func:`local_scaling` between new points and their nearest fitted points.
 
-    A new point has ``scale_neighbor`` of them, the last of which is its scale. One that equals a
-    fitted point is that point: its row is a one there. Rows are empty where the kernel
-    underflows.
+    A new point has ``scale_neighbor`` of them; the distance from the last one is its scale. A new
+    point that equals a fitted point has a single one in its row, at that point. Rows are empty
+    where the kernel underflows.
 
     Examples
     --------
@@ -101,6 +101,6 @@ def _squared_distances(a: FloatArray, b: FloatArray) -> FloatArray:
 
 
 def _gaussian(squared: FloatArray, products: FloatArray) -> FloatArray:
-    """``exp(-squared / products)``; without a scale, 1 at no distance and 0 elsewhere."""
+    """``exp(-squared / products)``; without a scale, 1 at distance zero and 0 elsewhere."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.exp(-np.where(squared > 0, squared / products, 0.0))

@@ -1,4 +1,4 @@
-"""Degrees, loops and weak edges: what is done to a graph before its eigenvectors are taken."""
+"""Degrees, loops and weak edges: what is done to a graph before its eigenvectors are computed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from srsg.types import FloatArray, Graph
 
 
 def normalized(affinity: Graph) -> Graph:
-    """``D^-1/2 W D^-1/2``, with D the degrees: every edge beside the others of its ends.
+    """``D^-1/2 W D^-1/2``, with D the degrees: every edge relative to the other edges of its ends.
 
     Examples
     --------
@@ -45,7 +45,8 @@ def scaled(affinity: Graph, scale: FloatArray) -> Graph:
 def unsigned_indices(graph: sparse.csr_array) -> tuple[NDArray, NDArray]:
     """Row starts and columns for the kernels.
 
-    Of a signed index numba asks whether it counts from the end: these are twice as fast.
+    With signed indices numba checks each time whether it counts from the end: unsigned ones are
+    twice as fast.
 
     Examples
     --------
@@ -59,11 +60,11 @@ def unsigned_indices(graph: sparse.csr_array) -> tuple[NDArray, NDArray]:
 
 
 def with_equal_degrees(affinity: Graph) -> Graph:
-    """The graph with loops that make all degrees equal to the largest.
+    """The graph with loops added that make all degrees equal to the largest.
 
-    The leading eigenvectors of its normalised affinity are those of the Laplacian ``D - W``
-    itself: a cut is then weighed by the number of points it cuts off (the *ratio cut*), and not
-    by the sum of their degrees (the *normalised cut*).
+    The leading eigenvectors of its normalised affinity are then those of the Laplacian ``D - W``
+    itself: a cut is measured relative to the number of points it cuts off (the *ratio cut*), and
+    not to the sum of their degrees (the *normalised cut*).
 
     Examples
     --------
@@ -86,8 +87,8 @@ def bridged(
 ) -> sparse.csr_array:
     """Add the edges of the neighbour graph, each ``strength`` times the mean edge weight.
 
-    Edges this weak hardly move what the affinity joins, yet they settle by the data which of
-    its connected components belong together.
+    Edges this weak hardly change what the affinity already connects, yet they let the data decide
+    which of its connected components belong together.
     """
     mean_weight = affinity.data.mean() if affinity.nnz else 1.0
     links = neighbor_graph.maximum(neighbor_graph.T)

@@ -7,7 +7,7 @@ from srsg.kernels.compiled import helper, kernel
 
 @helper()
 def walks_to(starts, columns, weights, j, reached):
-    """Weight of the walks of two steps that end in vertex j, given the first steps."""
+    """Weight of the two-step walks that end in vertex j; ``reached`` weighs their first steps."""
     total = 0.0
     for k in range(starts[j], starts[j + 1]):
         total += weights[k] * reached[columns[k]]
@@ -21,6 +21,8 @@ def walks_along_edges(starts, columns, weights, first, last, walks):
     N is a symmetric matrix in CSR form; its indices are unsigned, see
     :func:`srsg.graph.normalization.unsigned_indices`.
     """
+    # Row i spread out over all vertices: each walk then needs one lookup per step, where two
+    # sparse rows would have to be merged. Only the entries that were set are cleared.
     reached = np.zeros(starts.shape[0] - 1)
     origin = starts[first]
     for i in range(first, last):

@@ -1,4 +1,4 @@
-"""Candidates of a point: the nearest of them, and the l1 code that may use no other points."""
+"""Candidates of a point: the nearest of them, and the l1 code over them alone."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from srsg.kernels.lasso import solve_lasso
 from srsg.kernels.linalg import assign, dot, in_float64, squared_distance
 
 MOST_JOINING = 12
-"""Candidates that join a working set at once, or half as many as it has if that is more."""
+"""How many candidates may join a working set at once; half its size, if that is more."""
 
 ROUNDING = 1e-13
 """How far beyond ``half_lam`` a correlation must be to be a violation and not rounding."""
@@ -17,6 +17,7 @@ ROUNDING = 1e-13
 
 @helper()
 def contains(index, size, t):
+    # A plain search: lists are short, and in the order of joining, which must stay.
     for k in range(size):
         if index[k] == t:
             return True
@@ -29,6 +30,7 @@ def nearest_candidates(points, targets, candidates, neighbors):
     keys = np.empty(neighbors.shape[1])
     ids = np.empty(neighbors.shape[1], np.int64)
     for p in range(targets.shape[0]):
+        # The search ranked the candidates in half precision, so distances are computed again.
         count = ZERO
         for t in candidates[p]:
             if t >= 0:
@@ -41,7 +43,7 @@ def nearest_candidates(points, targets, candidates, neighbors):
 def add_candidates(codes, found, most):
     """Add the points found to each code that does not have them, with the value zero.
 
-    A code takes up to ``most`` points; negative indices stand for nothing.
+    A code takes up to ``most`` points; negative indices mark empty places.
     """
     for p in range(found.shape[0]):
         size = codes.size[p]
@@ -57,8 +59,8 @@ def add_candidates(codes, found, most):
 def solve_over_candidates(points, targets, codes, half_lam):
     """Code each target over the points of its code, from the values it has.
 
-    Few candidates end in a code, so it grows a working set among them, as the scans do among
-    all points.
+    Codes use few of their candidates, so a working set grows among these, as the scans let one
+    grow among all points.
     """
     most = codes.index.shape[1]
     atoms = np.empty((most, points.shape[1]))
@@ -75,8 +77,8 @@ def solve_over_candidates(points, targets, codes, half_lam):
                 place[size] = k
                 size += 1
         known = ZERO
-        # Nothing leaves a working set here, so that there are at most as many rounds as
-        # candidates, and products that are known once stay known.
+        # Nothing leaves a working set here. So there are at most as many rounds as candidates,
+        # and inner products are computed once: only those of the newcomers are missing.
         while True:
             for a in range(known, size):
                 assign(atoms[a], points[codes.index[p, place[a]]])
@@ -85,6 +87,7 @@ def solve_over_candidates(points, targets, codes, half_lam):
                     products[a, c] = products[c, a] = dot(atoms[a], atoms[c])
             known = size
             solve_working_set(products, b, half_lam, codes, p, place, size)
+            # Computed afresh, not updated, so that rounding does not add up over the rounds.
             residual(points, targets[p], codes, p, resid)
             size = add_worst(points, resid, codes, p, half_lam, place, size)
             if size == known:

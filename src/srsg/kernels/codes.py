@@ -15,9 +15,9 @@ from srsg.types import FloatArray, IntArray
 
 
 class Codes(NamedTuple):
-    """One code per row, in rows of one width: the first ``size[p]`` entries of row p count.
+    """One code per row, in rows of equal width: the first ``size[p]`` entries of row p count.
 
-    Kernels take it as it is, for numba knows named tuples; the methods are for Python only.
+    Kernels take it as it is, since numba knows named tuples; the methods are for Python only.
     Rows of fixed width, unlike those of a CSR matrix, can grow and shrink in place, and several
     threads can write to different rows at once.
 
@@ -113,7 +113,8 @@ def residual(points, target, codes, p, out):
     assign(out, target)
     for k in range(codes.size[p]):
         z = codes.value[p, k]
-        # Working sets hold many points that the code does not use: each would cost as much.
+        # Working sets hold many points that the code does not use: each would cost as much as
+        # one that it uses.
         if z != 0.0:
             atom = points[codes.index[p, k]]
             for j in range(out.shape[0]):
@@ -122,7 +123,7 @@ def residual(points, target, codes, p, out):
 
 @kernel()
 def residuals(points, targets, codes, out):
-    """The residuals of all codes; row p of the codes is that of ``targets[p]``."""
+    """The residuals of all codes; row p of the codes belongs to ``targets[p]``."""
     for p in range(targets.shape[0]):
         residual(points, targets[p], codes, p, out[p])
 
@@ -156,11 +157,11 @@ def keep_sorted_support(codes, p):
 
 @kernel()
 def drop_zeros(codes):
-    """Drop the zeros of all codes; the rest stays in its order."""
+    """Drop the zeros of all codes; the other entries stay in order."""
     for p in range(codes.size.shape[0]):
         count = 0
         for k in range(codes.size[p]):
-            # Entries only move to the left, so that none is overwritten before it is read.
+            # Entries only move to the left, so none is overwritten before it is read.
             if codes.value[p, k] != 0.0:
                 codes.index[p, count] = codes.index[p, k]
                 codes.value[p, count] = codes.value[p, k]

@@ -12,16 +12,17 @@ from numba import config, njit
 from numba.misc.appdirs import AppDirs
 
 # Lets the compiler vectorise a sum. The order of the additions is fixed at compile time, so a
-# result depends on nothing but its operands.
+# result depends on its operands alone. The flags that assume there is no NaN or infinity are left
+# out: an overflow must not go unseen.
 VECTORISED = {"reassoc", "contract", "nsz"}
 
 ZERO = np.int64(0)
-"""The start of a counter that is passed to other functions: numba takes a plain 0 for a literal
-and compiles a function that gets one a second time."""
+"""The start of a counter that is passed to other functions: numba treats a plain 0 as a literal and
+would compile a function that gets one a second time."""
 
 KEPT = 4
-"""Versions of the kernels whose compiled code is kept: to go back to another branch costs nothing,
-and the folder does not grow for ever."""
+"""Versions of the kernels whose compiled code is kept: going back to another branch costs nothing,
+and the folder does not grow forever."""
 
 
 def sources_digest(folder):
@@ -30,7 +31,7 @@ def sources_digest(folder):
     paths = sorted(Path(folder).glob("*.py"))
     for path in paths:
         source = path.read_bytes()
-        # Names and lengths too: code that moves to another file is other code.
+        # Names and lengths too: code that moves to another file counts as a change.
         digest.update(f"{path.name} {len(source)}\n".encode() + source)
     return digest.hexdigest()[:16] if paths else None
 
@@ -40,8 +41,8 @@ def cache_folder(sources):
 
     numba knows whether the file of a kernel has changed, but not the files of the helpers that
     are compiled into it. So each version of all sources has a folder of its own. It lies in the
-    user's ``NUMBA_CACHE_DIR``, beside the sources or, if that is read-only, among the user's
-    caches.
+    user's ``NUMBA_CACHE_DIR`` if that is set, else beside the sources or, where these are
+    read-only, among the user's caches.
     """
     digest = sources_digest(sources)
     if digest is None:
@@ -59,7 +60,7 @@ def cache_folder(sources):
 
 def remove_old(folder):
     """Remove compiled code of other versions of the kernels, except for the last ones used."""
-    with suppress(OSError):  # another process may be removing the same
+    with suppress(OSError):  # another process may be removing the same folders
         others = [path for path in folder.parent.glob("srsg-kernels-*") if path != folder]
         others.sort(key=lambda path: path.stat().st_mtime, reverse=True)
         for path in others[KEPT - 1 :]:
@@ -70,6 +71,8 @@ _FOLDER = cache_folder(Path(__file__).parent)
 if _FOLDER:
     remove_old(_FOLDER)
 
+# Without the GIL our own threads run kernels side by side. With numpy's error model a division by
+# zero gives infinity or NaN, and loops need no check that would raise an exception.
 _OPTIONS = {"nogil": True, "error_model": "numpy"}
 
 
@@ -77,7 +80,8 @@ def kernel(**options):
     """A function that Python calls."""
 
     def compiled(function):
-        # numba reads this setting only here, where the function is made; then the user's returns.
+        # numba reads this setting only here, where the function is made. The user's own setting
+        # is then restored.
         users = config.CACHE_DIR
         config.CACHE_DIR = str(_FOLDER or users)
         try:

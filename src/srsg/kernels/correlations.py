@@ -1,7 +1,7 @@
 """Reading blocks of correlations: nearest neighbours and violators of the l1 conditions.
 
-Correlations arrive in float32 with a known error; whatever the error could decide wrongly is
-computed again in float64, so the outcome is exact.
+Correlations arrive in float32 with a known error bound; whatever that error could decide wrongly
+is computed again in float64, so the outcome is exact.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ from srsg.types import FloatArray, IntArray
 class ScanBounds(NamedTuple):
     """What a scan of some of the points has to know.
 
-    The index of the first of these points; a point violates the conditions if its correlation
-    is beyond ``half_lam + tol``; correlations of unit vectors are known up to ``error``.
+    ``first`` is the index of the first of these points. A point violates the conditions if its
+    correlation is beyond ``half_lam + tol``. Correlations of unit vectors are known up to
+    ``error``.
     """
 
     first: int
@@ -79,7 +80,8 @@ def insert_sorted(keys, ids, count, key, index):
         place = count - 1
         if key > keys[place] or (key == keys[place] and index > ids[place]):
             return count
-    # Lists are short, so moving entries costs less than a heap would.
+    # Lists are short, so moving entries costs less than a heap would. Ties go by index: then the
+    # list does not depend on the order in which entries arrive, nor on how many shards there are.
     while place > 0 and (
         keys[place - 1] > key or (keys[place - 1] == key and ids[place - 1] > index)
     ):
@@ -93,10 +95,10 @@ def insert_sorted(keys, ids, count, key, index):
 
 @kernel()
 def nearest(points, targets, own, correlations, bounds, found):
-    """The nearest points of each unit-norm target but ``own[p]``, by squared distance.
+    """The nearest points of each unit-norm target except ``own[p]``, by squared distance.
 
-    Here and below ``own`` is the index of each target among all points, or -1 for one that is
-    none of them.
+    Here and below ``own`` is the index of each target among all points, or -1 for a target that is
+    not one of them.
     """
     n_points = points.shape[0]
     for p in range(targets.shape[0]):
@@ -104,8 +106,8 @@ def nearest(points, targets, own, correlations, bounds, found):
         itself = own[p] - bounds.first
         keys = found.key[p]
         ids = found.index[p]
-        # First the largest rounded correlations: they tell how small a correlation may be for
-        # its point to be among the nearest after all. Then the distances of all such points.
+        # First the largest rounded correlations: they show how small a rounded correlation may be
+        # for its point to be among the nearest after all. Then the distances of all such points.
         count = ZERO
         worst = -np.inf
         for t in range(n_points):
@@ -113,7 +115,7 @@ def nearest(points, targets, own, correlations, bounds, found):
                 count = insert_sorted(keys, ids, count, -np.float64(row[t]), t)
                 if count == keys.shape[0]:
                     worst = -keys[count - 1]
-        # Twice, for both the point in question and the last of the list may be off.
+        # Twice the error, because both the point in question and the last of the list may be off.
         cut = worst - 2 * bounds.error
         count = ZERO
         for t in range(n_points):
@@ -127,7 +129,7 @@ def nearest(points, targets, own, correlations, bounds, found):
 
 @kernel()
 def merge(parts, found):
-    """The best entries of several lists per row, ``parts.index[part, row]`` and so on."""
+    """The best entries of several lists for each row, ``parts.index[part, row]`` and so on."""
     for p in range(found.size.shape[0]):
         count = ZERO
         for part in range(parts.size.shape[0]):
@@ -152,13 +154,13 @@ def violators(points, own, resid, correlations, codes, half_lam, bounds, most, f
         leave_out(row, own[p] - bounds.first)
         for k in range(codes.size[p]):
             leave_out(row, codes.index[p, k] - bounds.first)
-        # An error of unit vectors grows with the length of the residual.
+        # The error bound is for unit vectors; it grows with the length of the residual.
         slack = bounds.error * np.sqrt(dot(resid[p], resid[p]))
         bound = half_lam[p] + bounds.tol
         keys = found.key[p, : most[p]]
         ids = found.index[p, : most[p]]
-        # Two passes, as in `nearest`. Nearly every row ends the first without a candidate, so
-        # its loop compares float32 with float32 and does nothing else.
+        # Two passes, as in `nearest`. Nearly every row ends the first one without a candidate, so
+        # its loop compares float32 with float32 and does nothing else: that runs vectorised.
         count = ZERO
         weakest = np.float32(bound - slack)
         for t in range(row.shape[0]):
@@ -166,8 +168,8 @@ def violators(points, own, resid, correlations, codes, half_lam, bounds, most, f
                 count = insert_sorted(keys, ids, count, -np.float64(abs(row[t])), t)
                 if count == most[p]:
                     weakest = np.float32(-keys[count - 1])
-        # Down to half_lam, not to the bound: the certificate wants the largest correlation
-        # exactly, also where it is within the tolerance.
+        # Down to half_lam, not to the bound: the certificate needs the largest correlation
+        # exactly, even where it is within the tolerance.
         cut = half_lam[p] - slack
         if count == most[p]:
             cut = max(cut, -keys[count - 1] - 2 * slack)
@@ -194,7 +196,7 @@ def leave_out(row, place):
 
 @kernel()
 def strongest(points, own, resid, correlations, codes, error, index, strength):
-    """The point most correlated with each residual, those in the codes aside; ties by index.
+    """The point most correlated with each residual, except those in its code; ties by index.
 
     ``correlations`` are overwritten.
     """
@@ -207,8 +209,8 @@ def strongest(points, own, resid, correlations, codes, error, index, strength):
         for t in range(points.shape[0]):
             if abs(row[t]) > most:
                 most = abs(row[t])
-        # Whatever the rounding of the product could have made the largest is computed again.
-        # A zero is no exception: whether a sum cancels to zero depends on its order.
+        # Whatever could be the largest, given the rounding of the product, is computed again.
+        # Zeros are no exception: whether a sum cancels to zero depends on its order.
         cut = np.float64(most) - 2 * error * np.sqrt(dot(resid[p], resid[p]))
         index[p] = -1
         strength[p] = 0.0

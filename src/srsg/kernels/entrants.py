@@ -12,24 +12,24 @@ from srsg.kernels.votes import coefficient, smallest_positive_coefficient
 # Unit norm holds up to the rounding of float32 points.
 NORM_MARGIN = 1.0 + 1e-5
 
-# Bounds that are compared with strengths of correlations allow for their rounding.
+# Bounds that are compared with absolute correlations allow for the rounding of these.
 ROUNDING = 1e-12
 
 PointsInReach = namedtuple("PointsInReach", "floor starts index strength")
 """For each row, all points whose correlation with its residual is at least ``floor`` in absolute
-value: those of row p are ``index[starts[p]:starts[p + 1]]``, sorted. The floor is infinite
-where nothing is known."""
+value, as ``strength``: those of row p are ``index[starts[p]:starts[p + 1]]``, sorted. The floor is
+infinite where nothing is known."""
 
 
 @helper()
 def with_entrants(coded, before, task, active, settings, run, reached):
     """The active coordinates and those that full-length Algorithm 1 might let in.
 
-    The gradient of coordinate t at ``m^(k)`` is ``2 |x_t' r|`` with r the residual there: at
-    most twice the residual's norm, which settles nearly every point at once; and at most its
-    value at the start plus twice the way travelled from there.
+    The gradient of coordinate t at ``m^(k)`` has magnitude ``2 |x_t' r|`` with r the residual
+    there: at most twice the residual's norm, which settles nearly every point at once; and at most
+    its value at the start plus twice the distance travelled from there.
 
-    Also returns down to which correlation the points have to be known that are not at hand; it
+    Also returns the correlation down to which points have to be known if they are not at hand; it
     is infinite where nothing is missing.
     """
     bound = np.sqrt(2 * settings.gamma / settings.step)
@@ -39,7 +39,7 @@ def with_entrants(coded, before, task, active, settings, run, reached):
     if coded.points.shape[0] > 0:
         index, strength = all_correlations(coded, before, task)
     else:
-        # Nobody whose correlation is below this passes the check, whatever its coefficient is.
+        # No point whose correlation is below this passes the check, whatever its coefficient is.
         needed = least / 2 - run.radius * NORM_MARGIN - ROUNDING
         if reached.floor[task.row] > needed:
             return active, needed
@@ -61,7 +61,11 @@ def all_correlations(coded, before, task):
 
 @helper()
 def merge_entrants(active, task, index, strength, bound, radius):
-    """Merge the active coordinates with those of ``index`` that pass the check; both sorted."""
+    """Merge the active coordinates with those of ``index`` that pass the check; both sorted.
+
+    Sorted, because problems are compared and looked up coordinate by coordinate, and because the
+    order of the coordinates is the order of the sums in Algorithm 1.
+    """
     more = np.empty(active.shape[0] + index.shape[0], np.int64)
     size = 0
     k = 0
@@ -89,6 +93,7 @@ def points_in_reach(points, first, resid, correlations, error, floor):
 
     Correlations in float32 leave out most points; float64 decides on the rest.
     """
+    # The first pass counts what float32 cannot rule out, so that the lists get their room at once.
     starts = np.zeros(floor.shape[0] + 1, np.int64)
     for p in range(floor.shape[0]):
         cut = floor[p] - error * np.sqrt(dot(resid[p], resid[p]))
@@ -97,6 +102,7 @@ def points_in_reach(points, first, resid, correlations, error, floor):
             starts[p + 1] += abs(value) >= cut
     index = np.empty(starts[-1], np.int64)
     strength = np.empty(starts[-1])
+    # The second pass decides; what it drops moves all later rows to the left.
     count = 0
     for p in range(floor.shape[0]):
         cut = floor[p] - error * np.sqrt(dot(resid[p], resid[p]))

@@ -11,12 +11,12 @@ Settings = namedtuple("Settings", "gamma step max_iter tol")
 """``gamma``, the step ``s`` and the bounds on the iterations: what all points share."""
 
 Trace = namedtuple("Trace", "objective z v")
-"""Where to record the iterates, row k for iteration k; arrays without rows record nothing."""
+"""Where to record the iterates: row k for iteration k. Arrays without rows record nothing."""
 
 FPGDRun = namedtuple("FPGDRun", "iterations fit residual_norm radius")
-"""What a run did: its length, ``||x - X z||^2`` at its end, and over all ``m^(k)`` the largest
-residual norm and the largest distance ``||X (m^(k) - z^(0))||``, which bound the gradient of
-every coordinate that took no part."""
+"""What a run did: its number of iterations, ``||x - X z||^2`` at its end, and over all ``m^(k)``
+the largest residual norm and the largest distance ``||X (m^(k) - z^(0))||``, which bound the
+gradient of every coordinate that took no part."""
 
 
 @helper()
@@ -55,13 +55,13 @@ def fpgd_sp_run(gram, b, power, c, z, touched, settings, trace):
     """Minimise eq. (7) from ``z``, in place.
 
     ``gram`` is ``X_A' X_A``, ``b`` is ``X_A' x`` and ``power`` is ``x' x`` for the coordinates
-    A that take part; ``touched`` is set for those that were ever non-zero.
+    A that take part; ``touched`` is set for those that were ever non-zero, in z or in v.
     """
     size = z.shape[0]
     step = settings.step
     v = in_float64(z)
-    # Everything goes through the Gram matrix: an iteration costs size^2, whatever the length
-    # of the points.
+    # Everything goes through the Gram matrix: an iteration costs size^2, however many features
+    # the points have.
     m = np.empty(size)
     gram_z = np.empty(size)
     gram_m = np.empty(size)
@@ -82,8 +82,9 @@ def fpgd_sp_run(gram, b, power, c, z, touched, settings, trace):
         for t in range(size):
             m[t] = (1 - alpha) * z[t] + alpha * v[t]
         multiply(gram, m, gram_m)
-        # How long the residual gets and how far m gets from the start: by these the caller
-        # shows that no coordinate outside could have moved.
+        # How long the residual gets and how far m gets from the start: with these the caller
+        # shows that no coordinate outside could have moved. Both cost one product with G, which
+        # is needed for the gradient anyway.
         m_power = dot(m, gram_m)
         largest = max(largest, power - 2 * dot(b, m) + m_power)
         farthest = max(farthest, m_power - 2 * dot(m, gram_start) + start_power)
@@ -108,9 +109,9 @@ def fpgd_sp_run(gram, b, power, c, z, touched, settings, trace):
 
 @helper()
 def stable_step(gram, moves, step):
-    """``step``, cut to ``1 / (2 sigma_max(G))`` beyond which Algorithm 1 may diverge.
+    """``step``, but at most ``1 / (2 sigma_max(G))``, beyond which Algorithm 1 may diverge.
 
-    G has the rows and columns of the coordinates that move.
+    G consists of the rows and columns of the coordinates that move.
     """
     low = 0.0
     high = 0.0
@@ -122,11 +123,12 @@ def stable_step(gram, moves, step):
                     total += abs(gram[k, j])
             low = max(low, gram[k, k])
             high = max(high, total)
-    # The largest eigenvalue lies between the largest diagonal entry and the largest row sum.
+    # The largest eigenvalue lies between the largest diagonal entry and the largest row sum. The
+    # row sum settles most problems without a factorisation.
     if 2 * step * high <= 1.0 or is_above_spectrum(gram, moves, 0.5 / step):
         return step
-    # Bisection with Cholesky factorisations: unlike power iterations it cannot come out too
-    # small, and problems are tiny. Sixty halvings reach the precision of float64.
+    # Bisection with Cholesky factorisations: unlike power iterations it cannot underestimate the
+    # eigenvalue, and problems are tiny. Sixty halvings reach the precision of float64.
     for _ in range(60):
         middle = 0.5 * (low + high)
         if is_above_spectrum(gram, moves, middle):
@@ -138,7 +140,7 @@ def stable_step(gram, moves, step):
 
 @helper()
 def is_above_spectrum(gram, moves, bound):
-    """Whether ``bound * I - G`` is positive definite."""
+    """Whether ``bound * I - G`` is positive definite, on the coordinates that move."""
     size = gram.shape[0]
     shifted = np.empty((size, size))
     support = np.empty(size, np.int64)

@@ -1,4 +1,4 @@
-"""The problems of the Laplacian-regularised l1-graph, and what a scan tells of them."""
+"""The problems of the Laplacian-regularised l1-graph, and what a scan tells about them."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from srsg.types import FloatArray
 
 
 class LastScan(NamedTuple):
-    """What is known of the points outside each working set since the last scan.
+    """What the last scan of each point showed about the points outside its working set.
 
-    The residual at that scan, the largest correlation with it in absolute value, and how far
-    below ``half_lam`` a correlation was allowed to be for its point to join.
+    The residual at that scan; the largest absolute correlation with it that a point outside can
+    have; and how far below ``half_lam`` a correlation was allowed to be for its point to join.
     """
 
     resid: FloatArray
@@ -26,14 +26,14 @@ class LastScan(NamedTuple):
 
 @kernel()
 def pulled_sets(codes, rows, starts, neighbors, weights, sets, pull):
-    """Each point's own working set, and the points that its neighbours use.
+    """Each point's own working set, together with the points that its neighbours use.
 
-    The pull on point t is the sum of the neighbours' codes at t, each times its weight, with
-    the weights a CSR matrix. Row p of ``sets`` and ``pull`` has room for all that row
-    ``rows[p]`` of ``codes`` and those of its neighbours hold.
+    The pull on point t is the sum of the neighbours' codes at t, each times the weight of its
+    edge; the weights are a CSR matrix. Row p of ``sets`` and ``pull`` has room for all entries of
+    row ``rows[p]`` of ``codes`` and of the rows of its neighbours.
     """
-    # Where each point stands in the set being made: a lookup in an array of all points, which
-    # is reset only where it was used.
+    # Where each point stands in the set being made: a table of all points, cleared only where it
+    # was used, so that a lookup costs nothing and a row costs no more than its entries.
     place = np.full(codes.size.shape[0], -1, np.int64)
     for p in range(rows.shape[0]):
         i = rows[p]
@@ -63,7 +63,7 @@ def pulled_sets(codes, rows, starts, neighbors, weights, sets, pull):
 
 @helper()
 def keep_pulled(codes, penalty, p):
-    """Drop from a working set whatever is neither used nor pulled."""
+    """Drop from a working set the points that are neither used nor pulled."""
     count = ZERO
     for k in range(codes.size[p]):
         if codes.value[p, k] != 0.0 or penalty.pull[p, k] != 0.0:
@@ -90,9 +90,9 @@ def renew_working_sets(
     certificate,
     ended,
 ):
-    """Renew the working sets after a scan: violators join, and points close to being one.
+    """Renew the working sets after a scan: violators join, and points that nearly are violators.
 
-    ``most[p]`` is how many may join; ``ended[p]`` tells that no point violates the conditions by
+    ``most[p]`` is how many may join; ``ended[p]`` says that no point violates the conditions by
     more than ``tol``. Row q of the correlations belongs to row ``chosen[q]`` of everything else.
     Float64 decides on every point, so that nothing depends on the rounding of the scan.
     """
@@ -102,7 +102,7 @@ def renew_working_sets(
         keep_pulled(codes, penalty, p)
         size = codes.size[p]
         for k in range(size):
-            row[codes.index[p, k]] = np.nan  # above no bound
+            row[codes.index[p, k]] = np.nan  # fails every comparison
         row[rows[p]] = np.nan
         slack = error * np.sqrt(dot(resid[p], resid[p]))
         least = penalty.half_lam[p] - last_scan.radius[p]
@@ -115,7 +115,8 @@ def renew_working_sets(
                 strength = abs(dot(points[t], resid[p]))
                 if strength > least:
                     count = insert_sorted(keys, ids, count, -strength, t)
-                    # A full list raises the bar, for the scan and for what is known outside.
+                    # A full list raises the bar: for the rest of this scan, and for the bound on
+                    # the points that stay outside.
                     if count == most[p]:
                         least = -keys[count - 1]
                         cut = least - slack
@@ -126,8 +127,8 @@ def renew_working_sets(
         codes.size[p] = size + count
         assign(last_scan.resid[p], resid[p])
         last_scan.bound[p] = least
-        # The solver leaves violations up to the tolerance, so to insist on less here would let
-        # the same points in and drop them again for ever.
+        # The solver leaves violations up to the tolerance. To insist on less here would let the
+        # same points in and drop them again forever.
         worst = -keys[0] - penalty.half_lam[p] if count > 0 else 0.0
         certificate.violation[p] = max(certificate.violation[p], 2 * worst)
         ended[p] = worst <= tol

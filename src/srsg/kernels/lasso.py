@@ -47,9 +47,10 @@ class Certificate(NamedTuple):
 
 
 class InsideTerms(NamedTuple):
-    """For every row: what its working set says about its certificate.
+    """For every row: what its working set contributes to its certificate.
 
-    The largest violation by a point of the working set, and the terms of the duality gap.
+    The largest violation by a point of the working set, and the terms of the duality gap, as
+    :func:`gap_terms` has them.
     """
 
     worst: FloatArray
@@ -63,9 +64,10 @@ class InsideTerms(NamedTuple):
 
 
 MAX_ROUNDS = 500
-"""A bound on the rounds, which are a few dozen at most unless rounding keeps them from ending."""
+"""A bound on the rounds. There are a few dozen at most, unless rounding keeps them from ending."""
 
 ROUNDING = 1e-13
+"""Violations below this, per unit of the code's l1 norm, are rounding."""
 
 
 @helper()
@@ -99,8 +101,9 @@ def coordinate_sweep(gram, half_lam, z, gradient):
 def signed_minimiser(gram, b, half_lam, z, support, factor, target):
     """The minimiser with the signs of ``z``, in ``target`` for the coordinates of ``support``.
 
-    Returns the size of the support and the number of its points that are independent: if fewer,
-    ``target`` is not set and ``factor`` is that of :func:`~srsg.kernels.linalg.cholesky`.
+    Returns the size of the support and how many of its points are independent. If these are
+    fewer, ``target`` is not the minimiser and ``factor`` is what
+    :func:`~srsg.kernels.linalg.cholesky` left.
     """
     count = ZERO
     for k in range(z.shape[0]):
@@ -119,10 +122,10 @@ def signed_minimiser(gram, b, half_lam, z, support, factor, target):
 def direct_step(gram, b, half_lam, z, support, factor, target):
     """Move to the minimiser with the present signs, or at least to a smaller support.
 
-    Coordinates that would change their sign become zero, all at once if that lowers the
-    objective, else the first on the straight way. Where points of the support depend on each
-    other there are many minimisers: the move is then along those, without raising the l1 norm,
-    until a coordinate is zero. Returns whether the minimiser was reached.
+    Coordinates that would change their sign become zero: all at once if that lowers the objective,
+    otherwise only the first one on the straight line. Where points of the support are linearly
+    dependent there are many minimisers: the move is then along these, without raising the l1
+    norm, until a coordinate is zero. Returns whether the minimiser was reached.
     """
     count, independent = signed_minimiser(gram, b, half_lam, z, support, factor, target)
     if independent < count:
@@ -142,8 +145,8 @@ def direct_step(gram, b, half_lam, z, support, factor, target):
         z[k] = target[a] if same_sign else 0.0
         reached &= same_sign
     if not reached and objective(gram, b, half_lam, z) >= before:
-        # Too many became zero at once. To stop at the first zero always lowers the objective,
-        # which is convex along the way, but takes more steps.
+        # Too many became zero at once. Stopping at the first zero always lowers the objective,
+        # which is convex along the line, but takes more steps.
         for a in range(count):
             z[support[a]] = start[support[a]]
             target[a] -= z[support[a]]
@@ -163,12 +166,12 @@ def to_first_zero(z, support, count, direction, farthest):
             blocking = a
     if blocking < 0:
         # Numbers that overflowed or underflowed. The last coordinate goes, so that the support
-        # shrinks in every case and whoever waits for that does not wait for ever.
+        # shrinks in every case and the caller's loop ends.
         z[support[count - 1]] = 0.0
         return
     for a in range(count):
         z[support[a]] += length * direction[a]
-    # Rounding may leave a little there.
+    # Exactly zero: rounding may have left a little there.
     z[support[blocking]] = 0.0
 
 
@@ -190,7 +193,7 @@ def descent(gram, b, z, gradient):
 
 @helper()
 def violation_at(half_lam, z, gradient):
-    """How far one coordinate is from its optimality condition; below zero if it is met."""
+    """How far one coordinate is from its optimality condition; zero or less if it is met."""
     if z == 0.0:
         return abs(gradient) - half_lam
     return abs(gradient - half_lam * np.sign(z))
@@ -209,7 +212,7 @@ def worst_violation(half_lam, z, gradient):
 def solve_lasso(gram, b, half_lam, z):
     """Minimise over ``z`` in place, from the given ``z``.
 
-    Coordinate descent finds the support, a direct solve finishes on it. Both only ever lower
+    Coordinate descent finds the support, and a direct solve finishes on it. Neither ever raises
     the objective and there are finitely many sign patterns, so this ends in the minimiser.
     """
     size = z.shape[0]
@@ -219,16 +222,17 @@ def solve_lasso(gram, b, half_lam, z):
     target = np.empty(size)
     descent(gram, b, z, gradient)
     for _ in range(MAX_ROUNDS):
-        # A sweep costs size^2, a direct step size^3: the larger, the longer it pays to wait
-        # for the signs to settle.
+        # A sweep costs size^2, a direct step size^3: the larger the problem, the longer it pays
+        # to wait for the signs to settle.
         for _ in range(2 + size // 4):
             if not coordinate_sweep(gram, half_lam, z, gradient):
                 break
-        # Each step that does not get there leaves a smaller support: at most ``size`` of them.
+        # A step that does not reach the minimiser leaves a smaller support, so there are at most
+        # ``size`` of them.
         for _ in range(size + 1):
             if direct_step(gram, b, half_lam, z, support, factor, target):
                 break
-        # Afresh: in the sweeps above its rounding errors add up.
+        # Computed afresh, because in the sweeps above its rounding errors add up.
         descent(gram, b, z, gradient)
         weight = 1.0
         for k in range(size):
@@ -259,6 +263,8 @@ def solve_working_sets(points, targets, codes, penalty, resid, inside):
         solve_lasso(gram, b, half_lam, z)
         support = sorted_support(codes.index[p], z)
         polish(gram, b, half_lam, z, support)
+        # In the order of the indices, so that the residual too has the same bits whatever the
+        # order in which points joined the working set.
         assign(resid[p], own)
         for k in support:
             for j in range(own.shape[0]):
@@ -270,7 +276,7 @@ def solve_working_sets(points, targets, codes, penalty, resid, inside):
 
 @helper()
 def sorted_support(index, z):
-    """The places of the non-zeros, by the index of their points."""
+    """The places of the non-zeros, sorted by the index of their points."""
     support = np.empty(z.shape[0], np.int64)
     count = 0
     for k in range(z.shape[0]):
@@ -288,7 +294,7 @@ def sorted_support(index, z):
 def violation_inside(atoms, resid, z, half_lam, ridge):
     """Largest violation of the optimality conditions by a point of the working set.
 
-    From the residual itself, not from the Gram matrix: a certificate must not trust the
+    Computed from the residual itself, not from the Gram matrix: a certificate must not trust the
     numbers that the solver worked with.
     """
     worst = 0.0
@@ -300,7 +306,7 @@ def violation_inside(atoms, resid, z, half_lam, ridge):
 
 @helper()
 def polish(gram, b, half_lam, z, support):
-    """Replace ``z`` on its support by the exact minimiser with its signs, if it has them."""
+    """Replace ``z`` on its support by the exact minimiser, if that has the same signs."""
     count = support.shape[0]
     target = np.empty(count)
     factor = np.empty((count, count))
@@ -321,8 +327,8 @@ def polish(gram, b, half_lam, z, support):
 def gap_terms(own, resid, z, ridge):
     """What the duality gap is made of: ``|r|^2``, ``r' x`` and ``|z|_1``.
 
-    The ridge makes a plain l1 problem of longer vectors: the residual gets the further entries
-    ``-sqrt(ridge) z``, the point zeros.
+    With a ridge it is a plain l1 problem of longer vectors: the residual gets additional entries
+    ``-sqrt(ridge) z``, and the point gets zeros.
     """
     power = dot(resid, resid)
     inner = dot(resid, own)
@@ -346,11 +352,11 @@ def duality_gap(terms, half_lam, worst):
 
 @kernel()
 def certify(inside, half_lam, outside, certificate):
-    """Certificates, from what is known inside the working sets and the largest correlations
+    """Certificates, from what is known inside the working sets and from the largest correlations
     outside them."""
     for p in range(half_lam.shape[0]):
         worst = max(inside.worst[p], outside[p] - half_lam[p])
         terms = (inside.power[p], inside.inner[p], inside.l1_norm[p])
-        # The conditions are those of half the objective.
+        # The conditions are those of half the objective, the certificate is for all of it.
         certificate.violation[p] = 2 * worst
         certificate.gap[p] = duality_gap(terms, half_lam[p], worst)

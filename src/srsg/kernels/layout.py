@@ -1,12 +1,14 @@
-"""Points of a graph find their places in the plane."""
+"""Places in the plane for the points of a graph."""
 
 import numpy as np
 
 from srsg.kernels.compiled import helper, kernel
 
 LARGEST_MOVE = 4.0
+"""No single pull or push moves a point farther than this, in either coordinate."""
+
 NEGATIVES = 4
-"""Random points that a point is pushed away from for every edge that pulls it."""
+"""Random points that push a point away for every edge that pulls it."""
 
 
 @helper()
@@ -30,7 +32,7 @@ def spread_out(position, source, target, period, n_epochs, seed):
             if due[e] > epoch:
                 continue
             due[e] += period[e]
-            # Both ends move, one edge after the other: the order is fixed, so are the places.
+            # Both ends move, one edge after the other. The order is fixed, so the places are too.
             i, j = source[e], target[e]
             dx, dy = position[i, 0] - position[j, 0], position[i, 1] - position[j, 1]
             pull = -2.0 / (1.0 + dx * dx + dy * dy)
@@ -40,7 +42,7 @@ def spread_out(position, source, target, period, n_epochs, seed):
             position[j, 0] -= mx
             position[j, 1] -= my
             for _ in range(NEGATIVES):
-                # Xorshift: the same places on every machine.
+                # Xorshift instead of numba's generator: the same places on every machine.
                 state ^= state << np.uint64(13)
                 state ^= state >> np.uint64(7)
                 state ^= state << np.uint64(17)

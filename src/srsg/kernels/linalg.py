@@ -5,13 +5,13 @@ import numpy as np
 from srsg.kernels.compiled import VECTORISED, helper
 
 PIVOT_ROUNDING = 1e-14
-"""A pivot below this share of the diagonal is rounding: the point depends on those before it."""
+"""A pivot below this fraction of the diagonal is rounding: the point depends on those before it."""
 
 
 @helper(fastmath=VECTORISED)
 def dot(u, v):
     """Inner product in float64, whatever the operands are."""
-    # Converted before the product: float32 points lose nothing but what they came with.
+    # Converted before the product, so that products of float32 points are exact.
     total = 0.0
     for j in range(u.shape[0]):
         total += np.float64(u[j]) * np.float64(v[j])
@@ -39,7 +39,7 @@ def squared_distance(u, v):
 
 @helper()
 def assign(target, source):
-    """``target[:] = source``, which numba compiles a hundred times faster as a loop."""
+    """``target[:] = source``, as a loop, which numba compiles a hundred times faster."""
     for j in range(target.shape[0]):
         target[j] = source[j]
 
@@ -65,14 +65,14 @@ def gather(points, index, size):
 def gram_matrix(atoms):
     """Inner products of the rows with each other.
 
-    Half the work of a general product; and every entry depends on its two rows alone, which
-    the blocks of a BLAS do not promise.
+    This is half the work of a general product; and every entry depends on its two rows alone,
+    which the blocked sums of a BLAS do not guarantee.
     """
     size = atoms.shape[0]
     gram = np.empty((size, size))
     for a in range(size):
         for b in range(a + 1):
-            # Written twice, so that rows can be read as they lie in memory.
+            # Both triangles are filled, so that readers can go along rows as they lie in memory.
             gram[a, b] = gram[b, a] = dot(atoms[a], atoms[b])
     return gram
 
@@ -88,7 +88,8 @@ def cholesky(gram, support, size, factor):
         for b in range(a + 1):
             entry = gram[support[a], support[b]] - start_dot(factor[a], factor[b], b)
             if a == b:
-                # What is left of the point's square beyond those before it: nothing, or rounding.
+                # What is left of the point's squared length outside the span of those before it:
+                # nothing but rounding, if it depends on them.
                 if entry <= PIVOT_ROUNDING * gram[support[a], support[a]]:
                     return a
                 factor[a, a] = np.sqrt(entry)
@@ -107,7 +108,7 @@ def forward_solve(factor, size, rhs):
 @helper()
 def backward_solve(factor, size, rhs):
     """Solve ``L' y = rhs`` in place."""
-    # Down the columns of L: its transpose is not stored.
+    # Down the columns of L, since its transpose is not stored.
     for a in range(size - 1, -1, -1):
         total = rhs[a]
         for b in range(a + 1, size):
@@ -119,11 +120,12 @@ def backward_solve(factor, size, rhs):
 def null_direction(factor, independent, gradient, direction):
     """A direction along which the fit stays the same and a function does not rise.
 
-    It moves the first dependent point and those before it. ``factor`` is that of
-    :func:`cholesky`, so that its last row is ``L^-1 g``, with ``g`` the products with the
+    It moves the coefficients of the first dependent point and of those before it. ``factor`` comes
+    from :func:`cholesky`, so its last row is ``L^-1 g``, with ``g`` the inner products with the
     dependent point; ``gradient`` is that of the function.
     """
-    # Solving L' y = -L^-1 g gives what the other points must do for a one at the dependent one.
+    # With the coefficient of the dependent point raised by one, L' y = -L^-1 g gives the changes y
+    # of the others that keep the fit.
     for a in range(independent):
         direction[a] = -factor[independent, a]
     backward_solve(factor, independent, direction)

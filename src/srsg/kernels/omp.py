@@ -17,7 +17,7 @@ from srsg.kernels.linalg import (
 
 @kernel()
 def add_and_refit(points, targets, codes, chosen, ended):
-    """Add to each target's code the point chosen and fit the coefficients by least squares.
+    """Add the chosen point to each target's code and fit the coefficients by least squares.
 
     A point that depends on those before it cannot lower the residual: that row has ended.
     """
@@ -31,7 +31,7 @@ def add_and_refit(points, targets, codes, chosen, ended):
         support = np.arange(size)
         atoms = gather(points, codes.index[p], size)
         factor = np.empty((size, size))
-        # The code keeps its size, so that the point that was just written does not count.
+        # Here the code keeps its old size, so the point that was just written does not count.
         if cholesky(gram_matrix(atoms), support, size, factor) < size:
             ended[p] = True
             continue

@@ -1,8 +1,8 @@
 """The problems of the Laplacian-regularised l1-graph, solved without Gram matrices.
 
-The pull of the neighbours makes the codes dense, a hundred points and more, so that a Gram
-matrix would cost more than all else; and the ridge that comes with the pull makes the problems
-well-conditioned, so that conjugate gradients need few products with the points themselves.
+The pull of the neighbours makes the codes dense, a hundred points and more, so a Gram matrix would
+cost more than everything else. And the ridge that comes with the pull makes the problems
+well-conditioned, so conjugate gradients need few products with the points themselves.
 
 For one point, ``||x - X z||^2 + lam |z|_1 + ridge |z|^2 - 2 q' z``, with the pull q towards the
 codes of its neighbours; the conditions below are those of half of it.
@@ -29,9 +29,11 @@ class PulledPenalty(NamedTuple):
 
 
 MAX_ROUNDS = 500
+"""A bound on the rounds, in case rounding keeps them from ending."""
 
 ROUNDING = 1e-14
-"""Of a gradient, as a share of the ridge: pull and ridge cancel in it where both are huge."""
+"""Rounding of a gradient, as a fraction of the ridge: where pull and ridge are both huge, they
+cancel in it."""
 
 NORM_MARGIN = 1.0 + 1e-5
 """Unit norm holds up to the rounding of float32 points."""
@@ -42,9 +44,9 @@ FIRST_REDUCTION = 0.05
 
 @helper(fastmath=VECTORISED)
 def add_combination(points, index, weights, count, out):
-    """Add the first ``count`` points of ``index``, each times its weight, four in a pass."""
-    # Each pass reads and writes ``out`` once, so that four points per pass save three quarters
-    # of that traffic.
+    """Add the first ``count`` points of ``index``, each times its weight, four at a time."""
+    # Each pass reads and writes ``out`` once, so four points per pass save three quarters of that
+    # traffic. The brackets fix the order of the sum.
     whole = count - count % 4
     for a in range(0, whole, 4):
         first, second = points[index[a]], points[index[a + 1]]
@@ -60,7 +62,7 @@ def add_combination(points, index, weights, count, out):
 
 @helper()
 def renew_residual(points, own, index, z, resid):
-    """``x - X z`` afresh, so that rounding does not add up."""
+    """``x - X z`` computed afresh, so that rounding does not add up."""
     used = np.empty(z.shape[0], np.int64)
     weights = np.empty(z.shape[0])
     count = ZERO
@@ -69,7 +71,8 @@ def renew_residual(points, own, index, z, resid):
             used[count] = index[k]
             weights[count] = -z[k]
             count += 1
-    # The points that count are gathered first, for four of them are added in one pass.
+    # The indices of the points that count are collected first, because four points are added in
+    # one pass.
     assign(resid, own)
     add_combination(points, used, weights, count, resid)
 
@@ -84,7 +87,7 @@ def gradient(points, index, penalty, p, z, resid, k):
 def violations(points, index, penalty, p, z, resid, entrants):
     """Largest violation of the optimality conditions, and how many zeros violate them.
 
-    Those are in ``entrants``.
+    The places of these zeros are put into ``entrants``.
     """
     half_lam = penalty.half_lam[p]
     worst = 0.0
@@ -102,8 +105,10 @@ def violations(points, index, penalty, p, z, resid, entrants):
 def coordinate_sweep(points, index, penalty, p, z, resid, entrants, n_entrants):
     """One pass of coordinate descent over the support and the entrants."""
     half_lam = penalty.half_lam[p]
+    # At least the true curvature of a unit point: a step that is too short still lowers the
+    # objective, one that is too long might not.
     curvature = NORM_MARGIN + penalty.ridge[p]
-    # Both lists rise, so that one pointer into the entrants is enough.
+    # Both lists are in rising order, so one pointer into the entrants is enough.
     entering = 0
     for k in range(z.shape[0]):
         if entering < n_entrants and entrants[entering] == k:
@@ -123,10 +128,11 @@ def coordinate_sweep(points, index, penalty, p, z, resid, entrants, n_entrants):
 
 @helper()
 def conjugate_gradients(points, index, penalty, p, z, resid, tol, support, step):
-    """Set ``step``, from z to the minimiser with its signs, and ``support``, where it moves.
+    """Set ``step``, which leads from z to the minimiser with its signs, and ``support``, where it
+    moves.
 
-    Ends early if the step changes a sign as soon as it is roughly known: it would be cut short
-    anyway. Returns the size of the support.
+    Ends early if the step, once it is roughly known, changes a sign: it would be cut short anyway.
+    Returns the size of the support.
     """
     count = ZERO
     used = np.empty(z.shape[0], np.int64)
@@ -144,7 +150,7 @@ def conjugate_gradients(points, index, penalty, p, z, resid, tol, support, step)
     curved = np.empty(count)
     power = start_dot(left, left, count)
     rough = power * FIRST_REDUCTION**2
-    # In exact arithmetic ``count`` steps suffice; rounding may ask for some more.
+    # In exact arithmetic ``count`` steps suffice; with rounding it may take some more.
     for _ in range(2 * count + 20):
         if power <= tol * tol:
             break
@@ -159,7 +165,7 @@ def conjugate_gradients(points, index, penalty, p, z, resid, tol, support, step)
             step[a] += length * direction[a]
             left[a] -= length * curved[a]
         before, power = power, start_dot(left, left, count)
-        # Once only, when the mark is passed: to look at every step would cost as much again.
+        # Checked only once, when the mark is passed: the check in every step would cost too much.
         if before > rough >= power and changes_sign(z, support, count, step):
             break
         for a in range(count):
@@ -188,7 +194,8 @@ def objective(penalty, p, z, resid):
 def take_step(points, own, index, penalty, p, z, resid, support, count, step):
     """Take the step; coordinates that would change their sign become zero.
 
-    All of them at once if that lowers the objective, else only the first on the straight way.
+    All of them at once if that lowers the objective, otherwise only the first one on the straight
+    line.
     """
     before = objective(penalty, p, z, resid)
     kept_signs = not changes_sign(z, support, count, step)
@@ -196,8 +203,8 @@ def take_step(points, own, index, penalty, p, z, resid, support, count, step):
     for a in range(count):
         k = support[a]
         z[k] = z[k] + step[a] if (z[k] + step[a]) * z[k] > 0.0 else 0.0
-    # Without a change of sign the step goes to a minimiser, and needs no proof.
     renew_residual(points, own, index, z, resid)
+    # Without a change of sign the step leads to a minimiser, so there is nothing to check.
     if not kept_signs and objective(penalty, p, z, resid) >= before:
         assign(z, start)
         to_first_zero(z, support, count, step, 1.0)
@@ -208,8 +215,8 @@ def take_step(points, own, index, penalty, p, z, resid, support, count, step):
 def gap_terms(own, resid, z, penalty, p):
     """What the duality gap is made of: ``|r|^2``, ``r' x`` and ``|z|_1``.
 
-    Ridge and pull make a plain l1 problem of longer vectors: the residual gets the further
-    entries ``(q - ridge z) / sqrt(ridge)``, the point ``q / sqrt(ridge)``.
+    With ridge and pull it is a plain l1 problem of longer vectors: the residual gets additional
+    entries ``(q - ridge z) / sqrt(ridge)``, and the point gets ``q / sqrt(ridge)``.
     """
     ridge = penalty.ridge[p]
     power = dot(resid, resid)
@@ -228,9 +235,9 @@ def gap_terms(own, resid, z, penalty, p):
 def solve_pulled(points, chosen, rows, codes, penalty, tol, resids, certificate):
     """Code the points of the chosen rows over their working sets, from the codes they have.
 
-    Coordinate descent lets points into the support, conjugate gradients finish on it. Both only
-    ever lower the objective. Sets the residuals, and certificates that know the points of the
-    working sets only.
+    Coordinate descent lets points into the support, and conjugate gradients finish on it. Neither
+    ever raises the objective. Sets the residuals, and certificates that take into account only the
+    points of the working sets.
     """
     for p in chosen:
         own = in_float64(points[rows[p]])

@@ -9,11 +9,11 @@ from srsg.kernels.linalg import dot
 
 @kernel()
 def keep_largest(points, own, vectors, correlations, error, index, value, size):
-    """The entries ``x_j' v_p`` of largest magnitude, as many as a row of ``index`` holds.
+    """The entries ``x_j' v_p`` of largest magnitude, as many as a row of ``index`` has room for.
 
     ``correlations`` are these products in float32, known up to ``error`` times the length of the
-    vector. They only choose candidates: float64 decides which entries are largest, so that the
-    choice does not depend on how the product was computed. Entries are sorted by index.
+    vector. They only select candidates: float64 decides which entries are largest, so the choice
+    does not depend on how the product was computed. Entries are sorted by index.
     """
     n_points = points.shape[0]
     most = index.shape[1]
@@ -21,7 +21,7 @@ def keep_largest(points, own, vectors, correlations, error, index, value, size):
     ids = np.empty(most, np.int64)
     for p in range(vectors.shape[0]):
         row = correlations[p]
-        # First pass: the magnitude that the last of the largest entries has, in float32.
+        # First pass: the magnitude of the last of the largest entries, in float32.
         count = ZERO
         weakest = np.float32(-1.0)
         for t in range(n_points):

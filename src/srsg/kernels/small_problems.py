@@ -1,8 +1,8 @@
 """The problem (7) of one point on a few coordinates, through their Gram matrix.
 
-Every entry is an inner product of two points, whatever the other coordinates are. So a part of
-a larger problem has the bits that it would have if it were made by itself, and it does not
-matter where, when and on how many coordinates a problem was made.
+Every entry is an inner product of two points, whatever the other coordinates are. So a part of a
+larger problem has the same bits as if it had been made by itself, and it does not matter where,
+when and on how many coordinates a problem was made.
 """
 
 from collections import namedtuple
@@ -17,13 +17,13 @@ Problem = namedtuple("Problem", "gram b power")
 """``X_A' X_A``, ``X_A' x`` and ``x' x`` for the coordinates A of a point x."""
 
 KeptProblems = namedtuple("KeptProblems", "size room active_at active numbers_at numbers")
-"""Problems kept from one sweep to the next, one for each row: its number of coordinates (-1 for
-none), how many have room, where its coordinates begin in ``active``, and where its numbers begin
-in ``numbers``, which are packed as :func:`pack` does."""
+"""Problems kept from one sweep to the next, one for each row: its number of coordinates (-1 if none
+is kept), how many there is room for, where its coordinates begin in ``active``, and where its
+numbers, packed by :func:`pack`, begin in ``numbers``."""
 
 
 def packed_length(size: Any) -> Any:
-    """How many numbers a packed problem has.
+    """How many numbers a packed problem of ``size`` coordinates has.
 
     Examples
     --------
@@ -35,6 +35,7 @@ def packed_length(size: Any) -> Any:
 
 @helper()
 def new_problem(points, target, active):
+    # Points are gathered and converted once: each of them enters many inner products.
     own = in_float64(target)
     atoms = gather(points, active, active.shape[0])
     b = np.empty(active.shape[0])
@@ -52,7 +53,7 @@ def row_of(k):
 def pack(problem, numbers):
     """``x' x``, then for every coordinate its entry of b and its row of the lower triangle.
 
-    The order lets :func:`part_of_kept` read any part of a problem without unpacking the rest.
+    In this order :func:`part_of_kept` can read any part of a problem without unpacking the rest.
     """
     numbers[0] = problem.power
     for k in range(problem.b.shape[0]):
@@ -83,6 +84,7 @@ def find_in_kept(kept, row, active, places):
 @helper()
 def part_of_kept(kept, row, places):
     """The problem of a row on the coordinates at some places."""
+    # Read, not computed: an inner product takes as many steps as there are features.
     size = places.shape[0]
     numbers = kept.numbers[kept.numbers_at[row] :]
     gram = np.empty((size, size))

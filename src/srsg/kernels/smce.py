@@ -1,9 +1,10 @@
 """The codes of SMCE, one small problem per point, solved to rounding.
 
 Each is ``min penalty' |c| + 1/2 ||Y' c||^2`` subject to ``sum c = 1``, with the unit directions
-to the neighbours in the rows of ``Y``. Every direction gets one more coordinate, a one: by the
-constraint this only adds a constant, and it makes the Gram matrix of a support regular wherever
-the minimiser on it is unique. Opposite directions, which SMCE is all about, need it.
+to the neighbours in the rows of ``Y``. Every direction gets one more coordinate, a one. Because of
+the constraint this only adds a constant to the objective, and it makes the Gram matrix of a support
+regular wherever the minimiser on it is unique. Opposite directions, which SMCE is all about, need
+it.
 """
 
 import numpy as np
@@ -21,8 +22,10 @@ from srsg.kernels.linalg import (
 )
 
 ROUNDING = 1e-14
+"""Violations below this, per unit of the code's l1 norm and the multiplier, are rounding."""
+
 STEPS_PER_NEIGHBOR = 50
-"""Supports tried before giving up; usual are one or two per neighbour."""
+"""Supports tried before giving up; one or two per neighbour are usual."""
 
 
 @helper()
@@ -38,8 +41,8 @@ def lifted_direction(start, end, distance, out):
 def signed_minimiser(penalty, sign, support, count, factor, target):
     """The minimiser on the plane ``sum c = 1`` with the given signs; returns its multiplier.
 
-    It solves ``G c = nu - penalty * sign``, so it is affine in the multiplier ``nu``, and the
-    constraint says which ``nu``.
+    It solves ``G c = nu - penalty * sign``, so it is affine in the multiplier ``nu``, which the
+    constraint determines.
     """
     per_multiplier = np.ones(count)
     forward_solve(factor, count, per_multiplier)
@@ -62,11 +65,11 @@ def signed_minimiser(penalty, sign, support, count, factor, target):
 
 @helper()
 def settle(gram, penalty, c, sign, multiplier):
-    """Move to the minimiser with the given signs, dropping every coordinate that gets to zero.
+    """Move to the minimiser with the given signs, dropping every coordinate that reaches zero.
 
-    ``multiplier`` is that of the minimiser before. Returns the new one and the length of the
-    first move: zero if the coordinate that entered last has to leave at once, which only
-    rounding can ask for.
+    ``multiplier`` is that of the previous minimiser. Returns the new one and the length of the
+    first move: zero if the coordinate that entered last has to leave at once, which happens only
+    by rounding.
     """
     size = c.shape[0]
     support = np.empty(size, np.int64)
@@ -89,8 +92,8 @@ def settle(gram, penalty, c, sign, multiplier):
                 direction[a] -= c[support[a]]
         else:
             count = independent + 1
-            # All of it: points so close to dependent that they count as such still give the
-            # loss and the constraint a slope.
+            # The full gradient: points so close to dependent that they count as dependent still
+            # give the loss and the constraint a slope.
             for a in range(count):
                 k = support[a]
                 gradient[a] = dot(gram[k], c) + penalty[k] * sign[k] - multiplier
@@ -103,7 +106,7 @@ def settle(gram, penalty, c, sign, multiplier):
                 length = -c[k] / direction[a]
                 blocking = a
         if length == np.inf:
-            # Nothing shrinks: the penalty is below rounding. Do without the dependent point.
+            # Nothing shrinks, because the penalty is below rounding. Drop the dependent point.
             length = 0.0
             blocking = count - 1
         for a in range(count):
@@ -121,24 +124,24 @@ def settle(gram, penalty, c, sign, multiplier):
 def solve_on_plane(gram, penalty, c):
     """Minimise ``penalty' |c| + 1/2 c' G c`` subject to ``sum c = 1``, into ``c``.
 
-    The active-set method of Lawson and Hanson, for both signs: from the first coordinate alone,
-    the one that violates the optimality conditions most joins the support, until none does.
-    Every such step lowers the objective and there are finitely many sign patterns, so this ends
-    in the minimiser.
+    The active-set method of Lawson and Hanson, for both signs: it starts with the first coordinate
+    alone, and the one that violates the optimality conditions most joins the support, until none
+    does. Every such step lowers the objective and there are finitely many sign patterns, so this
+    ends in the minimiser.
     """
     size = c.shape[0]
     sign = np.zeros(size)
     barred = np.zeros(size, np.bool_)
     for k in range(size):
         c[k] = 0.0
-    # The nearest neighbour alone fulfils the constraint.
+    # The nearest neighbour alone satisfies the constraint.
     c[0] = 1.0
     sign[0] = 1.0
     multiplier = 0.0
     entering = ZERO
     for _ in range(STEPS_PER_NEIGHBOR * size):
         multiplier, first = settle(gram, penalty, c, sign, multiplier)
-        # To let it in once more would go on for ever; after any real move it may come back.
+        # To let it in once more would go on forever; after any real move it may come back.
         if first == 0.0:
             barred[entering] = True
         else:
@@ -163,7 +166,7 @@ def solve_on_plane(gram, penalty, c):
 
 @helper()
 def normalise(c):
-    """Take the rounding out of ``sum c = 1``."""
+    """Remove the rounding error from ``sum c = 1``."""
     total = 0.0
     for k in range(c.shape[0]):
         total += c[k]
@@ -173,12 +176,12 @@ def normalise(c):
 
 @helper()
 def duality_gap(directions, penalty, c):
-    """How far the objective of ``c`` is from the least, at most.
+    """A bound on how far the objective of ``c`` is above its minimum.
 
     The dual is ``max nu - 1/2 ||u||^2`` with ``|y_j' u - nu| <= penalty_j`` for all j. The dual
     point is ``u = Y' c``, shrunk until some ``nu`` fits all j, with the largest such ``nu``.
-    Choosing ``nu`` last makes the gap as small as rounding where a neighbour is so near that
-    its penalty is tiny; shrinking both together would not.
+    Choosing ``nu`` last brings the gap down to rounding even where a neighbour is so near that its
+    penalty is tiny; shrinking both together would not.
     """
     size = directions.shape[0]
     u = np.zeros(directions.shape[1])
@@ -205,10 +208,10 @@ def duality_gap(directions, penalty, c):
 
 @kernel()
 def code_points(points, targets, neighbors, lam, codes, distances, gap):
-    """Code each target over its neighbours among the points, none of which it may coincide with.
+    """Code each target over its neighbours among the points, none of which may coincide with it.
 
-    ``codes`` become the coefficients in the order of the neighbours, ``distances`` the
-    distances to them, ``gap`` the duality gaps.
+    Sets ``codes`` to the coefficients in the order of the neighbours, ``distances`` to the
+    distances to them, and ``gap`` to the duality gaps.
     """
     size = neighbors.shape[1]
     directions = np.empty((size, points.shape[1] + 1))

@@ -1,13 +1,13 @@
-"""A sweep of Algorithm 2: one point's problem (7) after the other, the others' codes fixed.
+"""A sweep of Algorithm 2: one point's problem (7) after the other, with all other codes fixed.
 
-Algorithm 1 would take all n coordinates. It moves only a few of them, the *active* ones: where
-the point's code is not zero, and where ``c_t <= 0``. Every other one stays zero as long as
-``s |grad_t| <= sqrt(2 s gamma c_t)``, which is checked; those that fail the check take part.
-So the result is that of Algorithm 1 at full length.
+Algorithm 1 would take all n coordinates. It moves only a few of them, the *active* ones: where the
+point's code is not zero, and where ``c_t <= 0``. Every other one stays zero as long as
+``s |grad_t| <= sqrt(2 s gamma c_t)``, which is checked; those that fail the check take part. So
+the result is that of Algorithm 1 at full length.
 
-The points need not be at hand. A small problem holds all that Algorithm 1 has to know of them;
-a point whose problem is not known is left out and says what it needs, and the next *pass* over
-the sweep goes on from there.
+The points need not be in this process. A small problem holds all that Algorithm 1 has to know
+about them. A point whose problem is not known is left out and notes what it needs, and the next
+*pass* over the sweep goes on from there.
 """
 
 from collections import namedtuple
@@ -22,7 +22,7 @@ from srsg.kernels.small_problems import find_in_kept, keep, new_problem, part_of
 from srsg.kernels.votes import coefficient, count_votes, insertion_sort, position
 
 SweepOutcome = namedtuple("SweepOutcome", "fit iterations changed cut let_in")
-"""Of every point: ``||x - X z||^2``, FPGD-SP iterations, whether its support changed, whether
+"""For every point: ``||x - X z||^2``, the FPGD-SP iterations, whether its support changed, whether
 its step was cut to the stable bound, and how many coordinates the check let in."""
 
 
@@ -34,19 +34,20 @@ def new_outcome(n_points: int) -> SweepOutcome:
 
 
 SweepData = namedtuple("SweepData", "points targets own neighbors")
-"""What is coded over which points: the points and the targets (arrays without rows if they are
-not at hand), the index of each target among the points or -1, and its neighbours."""
+"""What is coded over which points: the points and the targets (arrays without rows if they are not
+in this process), the index of each target among the points or -1, and its neighbours."""
 
 KnownInputs = namedtuple("KnownInputs", "kept reached")
-"""What is known of points that are not at hand: small problems, and who a residual reaches."""
+"""What is known about the points without looking at them: the small problems that were made, and
+the points that residuals reach."""
 
 SweepPass = namedtuple("SweepPass", "number solved moved needs floor asked n_asked")
 """A pass over a sweep. For every point: the pass that solved it (0 if none has), the pass in which
-its support last became another one, and, where it could not be solved, what it needs: a problem on
-the coordinates ``asked``, or the points that its residual reaches down to the ``floor``."""
+its support last changed and, where it could not be solved, what it needs: a problem on the
+coordinates ``asked``, or the points whose correlation with its residual is at least ``floor``."""
 
 NOTHING, A_PROBLEM, POINTS_IN_REACH = 0, 1, 2
-"""What a point needs."""
+"""What a point needs before it can be solved."""
 
 Task = namedtuple("Task", "own row votes")
 """One problem (7): the point's index among the points, or -1 if it is not one of them; the row of
@@ -55,7 +56,8 @@ its code; the votes of its neighbours."""
 
 @helper()
 def active_coordinates(codes, task):
-    """Where Algorithm 1 starts, sorted: the support of z^(0), and where ``c_t <= 0``."""
+    """The coordinates that Algorithm 1 starts with, sorted: the support of z^(0), and where
+    ``c_t <= 0``."""
     votes = task.votes
     size = codes.size[task.row]
     support = codes.index[task.row, :size]
@@ -75,8 +77,9 @@ def active_coordinates(codes, task):
 def run_on(problem, codes, task, active, settings):
     """Algorithm 1 for one point on the active coordinates, from its present code.
 
-    A step beyond the stable bound of the coordinates that it moves is cut to that bound and the
-    run begins again. Returns the code, what the run did, and the settings it ended with.
+    If the step is beyond the stable bound of the coordinates that it moves, it is cut to that
+    bound and the run starts again. Returns the code, what the run did, and the settings it ended
+    with.
     """
     size = active.shape[0]
     row = task.row
@@ -87,6 +90,8 @@ def run_on(problem, codes, task, active, settings):
         c[k] = coefficient(task.votes, active[k])
         moves[k] = c[k] <= 0 or position(codes.index[row, : codes.size[row]], active[k]) >= 0
     step = stable_step(gram, moves, settings.step)
+    # Which coordinates move is known only after a run. Each further run has a smaller step, and
+    # few problems need one.
     while True:
         z = np.zeros(size)
         for k in range(codes.size[row]):
@@ -101,8 +106,8 @@ def run_on(problem, codes, task, active, settings):
 
 @helper()
 def is_due(coded, this_pass, p):
-    """Whether a point has to be solved: for the first time, or because an earlier neighbour has
-    another support than it had when the point was solved."""
+    """Whether a point has to be solved: for the first time, or because the support of an earlier
+    neighbour has changed since the point was solved."""
     if this_pass.solved[p] == 0:
         return True
     for j in coded.neighbors[p]:
@@ -123,7 +128,8 @@ def same_support(a, b, p):
 
 @helper()
 def store(codes, p, active, z):
-    """Write a code into its row; tells whether its support changed."""
+    """Write a code into its row; returns whether its support changed."""
+    # Compared while it is overwritten: entry ``total`` of the old support is still in place.
     changed = False
     total = 0
     for k in range(z.shape[0]):
@@ -141,8 +147,8 @@ def store(codes, p, active, z):
 def ask(this_pass, codes, p, needs, floor, active):
     """Note what a point needs before it can be solved, and guess its support until then.
 
-    Most active coordinates will be used: those that half of the neighbours use cost nothing. With
-    this guess later points ask in the same pass for what they will need because of it.
+    The guess is that all active coordinates will be used, since those that half of the neighbours
+    use cost nothing. With it, later points can ask in the same pass for what they will need.
     """
     if store(codes, p, active, np.ones(active.shape[0])):
         this_pass.moved[p] = this_pass.number
@@ -163,6 +169,8 @@ def solve(coded, task, before, codes, settings, known, this_pass, outcome):
     at_hand = coded.points.shape[0] > 0
     active = active_coordinates(before, task)
     started = active.shape[0]
+    # Solved on the active coordinates, then checked; if the check lets coordinates in, solved
+    # again from the start.
     while True:
         size = active.shape[0]
         if size > codes.index.shape[1]:
@@ -200,12 +208,12 @@ def sweep_points(coded, order, voters, before, codes, settings, known, this_pass
     """Solve the points of ``order`` one after the other, each from its code ``before`` the sweep.
 
     A sweep goes through the points 0..n-1: a point sees the new codes of the neighbours with
-    smaller indices and of the others those that they had before the sweep. These are the two
-    ``voters``; for new points, whose neighbours are fitted points, both are the fitted codes.
+    smaller indices and, of the others, the codes that they had before the sweep. These are the
+    two ``voters``; for new points, whose neighbours are fitted points, both are the fitted codes.
 
-    For points that need something unknown others go on with a guess of their supports. When one
-    turns out different in a later pass, those that have used it are solved again. Once no point
-    needs anything, all are as the order 0..n-1 makes them.
+    Where a point needs something unknown, later points use a guess of its support. If the support
+    turns out different in a later pass, those that used the guess are solved again. Once no point
+    needs anything, all codes are those of the order 0..n-1.
 
     Returns how many were done: fewer than all when a code outgrew the width of ``codes``.
     """

@@ -7,12 +7,13 @@ import numpy as np
 from srsg.kernels.compiled import helper, kernel
 
 Votes = namedtuple("Votes", "index count voters")
-"""How many of the ``voters`` (a point's K neighbours) use each index, in sorted order; indices
-that none uses are left out."""
+"""How many of the ``voters`` (a point's K neighbours) use each index, sorted by index; indices that
+no neighbour uses are left out."""
 
 
 @helper()
 def insertion_sort(a):
+    # Insertion: lists are short, and they consist of a few sorted pieces.
     for k in range(1, a.shape[0]):
         item = a[k]
         j = k
@@ -24,7 +25,7 @@ def insertion_sort(a):
 
 @helper()
 def position(index, t):
-    """Where t stands in a sorted array, or -1."""
+    """The place of t in a sorted array, or -1."""
     low, high = 0, index.shape[0]
     while low < high:
         middle = (low + high) // 2
@@ -37,8 +38,8 @@ def position(index, t):
 
 @helper()
 def count_votes(before, codes, i, neighbors):
-    """Merge the supports of the neighbours: new codes of those that come before point i in a
-    sweep, for the others those that they had ``before`` it."""
+    """Merge the supports of the neighbours: the new codes of those that come before point i in a
+    sweep, and for the others the codes that they had ``before`` the sweep."""
     total = 0
     for j in neighbors:
         total += codes.size[j] if j < i else before.size[j]
@@ -50,6 +51,7 @@ def count_votes(before, codes, i, neighbors):
             index[total] = t
             total += 1
     insertion_sort(index)
+    # Equal indices now stand side by side: each run of them becomes one entry and its length.
     count = np.zeros(total, np.int64)
     n_unique = 0
     for k in range(total):
@@ -62,7 +64,7 @@ def count_votes(before, codes, i, neighbors):
 
 @helper()
 def coefficient(votes, t):
-    """``c_t``: neighbours that do not use t, less those that do."""
+    """``c_t``: the number of neighbours that do not use t, minus the number of those that do."""
     place = position(votes.index, t)
     return votes.voters if place < 0 else votes.voters - 2 * votes.count[place]
 
@@ -70,6 +72,7 @@ def coefficient(votes, t):
 @helper()
 def smallest_positive_coefficient(votes):
     """The smallest ``c_t > 0`` of any t."""
+    # Of the points that no neighbour uses, which are nearly all, ``c_t`` is the number of voters.
     smallest = votes.voters
     for count in votes.count:
         c = votes.voters - 2 * count
@@ -84,6 +87,8 @@ def support_distances(codes, neighbors):
     total = 0
     for i in range(neighbors.shape[0]):
         for j in neighbors[i]:
+            # Both supports are sorted, so one walk along the two finds where they differ. That a
+            # point cannot use itself does not count as a difference.
             a = 0
             b = 0
             while a < codes.size[i] or b < codes.size[j]:

@@ -1,8 +1,8 @@
 """Most of the points that correlate with a vector, found without looking at all points.
 
-An index of faiss sorts the points into cells around the centres of K-means; a search looks
-into the few cells whose centres correlate most with the vector. What it finds is a choice of
-points and nothing else: its users compute correlations again, in float64.
+An index of faiss sorts the points into cells around the centres of K-means; a search looks into
+the few cells whose centres correlate most with the vector. It only selects points: its users
+compute the correlations again, in float64.
 """
 
 from __future__ import annotations
@@ -20,10 +20,11 @@ from srsg.points import Points
 from srsg.types import IntArray
 
 CELLS_OF_ROOT = 2
-"""Cells, as a multiple of the root of n: centres and points take about the same time."""
+"""Number of cells, as a multiple of the root of n: searching the centres then takes about as long
+as searching the points."""
 
 LEAST_PROBES = 16
-"""Cells that a search looks into; more if these hold few points for what is asked."""
+"""Cells that a search looks into; more if these hold few points compared with what is asked."""
 
 HELD_TO_FOUND = 8
 """The cells of a search should hold this many times the points that are asked for."""
@@ -86,7 +87,7 @@ class CandidateIndex:
                 False,  # the points themselves, not their differences from the centres
             )
             cells.cp.seed, cells.cp.niter = SEED, TRAINING_ROUNDS
-            cells.cp.min_points_per_centroid = 1  # fewer are no reason to warn
+            cells.cp.min_points_per_centroid = 1  # else faiss warns about small data
             cells.cp.max_points_per_centroid = TRAINED_PER_CELL
             x = np.ascontiguousarray(points.x32)
             cells.train(x)
@@ -96,7 +97,7 @@ class CandidateIndex:
     def search(
         self, vectors: NDArray[np.floating], own: IntArray, count: int, *, least: int = 0
     ) -> SearchResult:
-        """For each vector ``count`` points of large correlation with it, largest first.
+        """For each vector, ``count`` points of large correlation with it, largest first.
 
         The point ``own[p]`` is left out for vector p. Where the cells hold fewer than ``least``
         points, all cells are searched.
@@ -116,7 +117,7 @@ class CandidateIndex:
         with _one_thread():
             strength, ids = self.cells.search(wanted, count + 1, params=options)
         left_out = ids == own[:, None]
-        left_out[:, -1] |= ~left_out.any(axis=1)  # one more than was asked for
+        left_out[:, -1] |= ~left_out.any(axis=1)  # the search found one more than asked for
         shape = (len(vectors), count)
         return SearchResult(ids[~left_out].reshape(shape), strength[~left_out].reshape(shape))
 
@@ -124,7 +125,7 @@ class CandidateIndex:
 def strongest_of(searches: Sequence[SearchResult], count: int) -> IntArray:
     """The ``count`` points of largest correlation among some searches, largest first.
 
-    Those with a vector and with its negative together find the points of largest absolute
+    Searches with a vector and with its negative together find the points of largest absolute
     correlation: what is negative in one is positive in the other.
     """
     ids = np.concatenate([found.ids for found in searches], axis=1)
@@ -137,7 +138,7 @@ def strongest_of(searches: Sequence[SearchResult], count: int) -> IntArray:
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """Keep faiss to the calling thread: its bits may depend on how many there are."""
+    """Keep faiss to the calling thread: its results may depend on the number of threads."""
     faiss = check_faiss()
     before = faiss.omp_get_max_threads()
     faiss.omp_set_num_threads(1)
@@ -148,11 +149,11 @@ def _one_thread() -> Iterator[None]:
 
 
 def check_faiss() -> Any:
-    """The library that searches; an error of one line says how to get it."""
+    """The library that searches, or a one-line error that says how to get it."""
     try:
         import faiss
     except ImportError as error:
         raise ImportError(
-            "approximate=True takes faiss: pip install 'srsg[approximate]'."
+            "approximate=True needs faiss: pip install 'srsg[approximate]'."
         ) from error
     return faiss

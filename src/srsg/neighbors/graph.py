@@ -11,7 +11,7 @@ from srsg.types import IntArray
 def neighbor_graph(neighbors: IntArray, n_points: int | None = None) -> sparse.csr_array:
     """The adjacency matrix S: row i has ones at the neighbours of point i.
 
-    The neighbours of new points are among ``n_points`` others.
+    For new points, whose neighbours are fitted points, ``n_points`` is the number of these.
 
     Examples
     --------

@@ -13,9 +13,9 @@ from srsg.types import FloatArray, IntArray
 
 @dataclass(frozen=True)
 class Searchable:
-    """Points of any length, and what it takes to find the nearest by a matrix product.
+    """Points of any length, and what is needed to find the nearest by a matrix product.
 
-    The nearer ``x_j`` is to ``x``, the larger is ``x' x_j - ||x_j||^2 / 2``. Its rounding is
+    The nearer ``x_j`` is to ``x``, the larger is ``x' x_j - ||x_j||^2 / 2``. Its rounding error is
     smallest where the mean of the points is zero, so they are centred first.
 
     Examples

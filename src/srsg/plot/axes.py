@@ -1,4 +1,4 @@
-"""Where pictures are drawn if the caller does not say."""
+"""The Axes that pictures are drawn on if the caller gives none."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def new_axes() -> Axes:
-    """The Axes of a new figure, or a line that says what is missing."""
+    """The Axes of a new figure, or a one-line error that says what is missing."""
     try:
         import matplotlib.pyplot as plt
     except ModuleNotFoundError as error:

@@ -53,7 +53,7 @@ def sensitivity(
     score: str = "accuracy",
     ax: Axes | None = None,
 ) -> Axes:
-    """How scores depend on a parameter, one line a method.
+    """How scores depend on a parameter, one line per method.
 
     Parameters
     ----------
@@ -61,8 +61,8 @@ def sensitivity(
         Values of the parameter, in increasing order. Where they span more than a factor of
         fifty, the axis is logarithmic.
     scores : mapping of str to array-like of shape (m,) or (m, n_runs)
-        The scores of each method at these values; of several runs the mean is drawn, over a
-        band from the least to the largest. A single number is drawn as a level line.
+        The scores of each method at these values; of several runs the mean is drawn, over a band
+        from the smallest to the largest. A single number is drawn as a horizontal line.
     parameter, score : str
         Names for the axes.
     ax : Axes, optional

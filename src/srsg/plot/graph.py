@@ -66,7 +66,7 @@ def affinity(matrix: Matrix, labels: ArrayLike | None = None, ax: Axes | None = 
 def embedding(
     model: Any, X: Matrix, labels: ArrayLike | None = None, ax: Axes | None = None
 ) -> Axes:
-    """The points in the plane: those joined in the graph near each other, coloured by label.
+    """The points in the plane, coloured by label; points joined in the graph lie near each other.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def embedding(
     size = np.clip(2e4 / len(group), 1, 25)
     x, y = coordinates.T
     ax.scatter(x, y, c=colors[group], s=size, linewidths=0, rasterized=True)
-    for place, name in enumerate(names):  # in words too, for those who cannot tell the colours
+    for place, name in enumerate(names):  # in words too, for those who cannot see the colours
         own = group == place
         box = {"facecolor": "white", "alpha": 0.75, "linewidth": 0, "pad": 1.5}
         at = float(np.median(x[own])), float(np.median(y[own]))
@@ -122,7 +122,7 @@ def eigenvalues(values: ArrayLike, n_clusters: int | None = None, ax: Axes | Non
         In decreasing order: ``eigenvalues_`` of any estimator, or of
         :func:`srsg.graph.embedding.spectral_embedding` with more dimensions than clusters.
     n_clusters : int, optional
-        Mark the gap after so many.
+        Mark the gap after this many.
     ax : Axes, optional
         Where to draw; a new figure by default.
 

@@ -26,7 +26,7 @@ def gallery(
     count: int = 10,
     ax: Axes | None = None,
 ) -> Axes:
-    """Pictures of the members of each cluster, a row a cluster.
+    """Pictures of the members of each cluster, one row per cluster.
 
     Parameters
     ----------
@@ -34,13 +34,13 @@ def gallery(
         Fitted: any estimator of this package, another with ``labels_``, a pipeline that ends in
         one of these, or a :class:`srsg.StabilitySearch`.
     X : array or sparse matrix of shape (n, d)
-        What it was fitted on: pictures, one a row.
+        What it was fitted on: pictures, one per row.
     image_shape : (height, width) or (height, width, 3)
         ``X[i].reshape(image_shape)`` is a picture.
     members : {"central", "uncertain"}
         The most central members, or those that are least certain.
     count : int
-        Members a cluster.
+        Members per cluster.
     ax : Axes, optional
         Where to draw; a new figure by default.
 

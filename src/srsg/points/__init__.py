@@ -1,4 +1,4 @@
-"""The points: every sample scaled to unit length, and blocks of them."""
+"""The points: samples scaled to unit length, and blocks of them."""
 
 from srsg.points.rows import (
     BLOCK_SIZE,

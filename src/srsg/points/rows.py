@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 BLOCK_SIZE = 256
-"""Points scanned at once by default."""
+"""Points that are scanned at once by default."""
 
 
 @dataclass(frozen=True)
@@ -33,10 +33,10 @@ class Rows:
 
     x: NDArray[np.floating]
     index: IntArray | None = None
-    """Which points they are, in rising order; None: all."""
+    """Which points they are, in rising order; None means all points."""
 
     def places(self, index: IntArray) -> IntArray:
-        """The rows of ``x`` that hold these points. They are in the order of the indices."""
+        """The rows of ``x`` that hold the points of ``index``, in its order."""
         return index if self.index is None else np.searchsorted(self.index, index)
 
 
@@ -47,8 +47,8 @@ class Queries:
     Attributes
     ----------
     own : ndarray of shape (n_queries,)
-        The index of each query among the points, which it may not use itself; -1 for a new
-        vector, which may use all points.
+        The index of each query among the points: a point must not be coded over itself. -1 for a
+        new vector, which may use all points.
     new : ndarray of shape (n_queries, n_features) or None
         New unit vectors, one per row; None if the queries are points.
 
@@ -83,7 +83,7 @@ class Queries:
         return [self[rows] for rows in blocks_of_rows(len(self), block_size)]
 
     def needed(self, *others: IntArray) -> IntArray:
-        """The points that are queries, and others, each once, in rising order."""
+        """The points that are queries, and the others given, each once, in rising order."""
         return unique_indices(self.own[self.own >= 0], *others)
 
     def vectors(self, rows: Rows) -> NDArray[np.floating]:
@@ -92,7 +92,7 @@ class Queries:
 
 
 def unique_indices(*indices: IntArray) -> IntArray:
-    """The points that are named, each once, in rising order; faster than sorting them.
+    """All given indices, each once, in rising order; faster than sorting them.
 
     Examples
     --------
@@ -108,7 +108,7 @@ def unique_indices(*indices: IntArray) -> IntArray:
 
 
 def row_slices(n_rows: int, length: int = 1024) -> list[slice]:
-    """The rows 0..n-1 in slices, which copy nothing."""
+    """The rows 0..n-1 in slices; indexing with a slice copies nothing."""
     return [slice(start, start + length) for start in range(0, n_rows, length)]
 
 

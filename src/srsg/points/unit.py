@@ -1,4 +1,4 @@
-"""The points: every sample scaled to unit l2 norm, as the paper has it."""
+"""The points: every sample scaled to unit l2 norm, as in the paper."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Points:
 
     x: NDArray[np.floating]
     first: int = 0
-    """Index of the first point, if they are a shard of more points."""
+    """Index of the first point among all points, if these are only a shard."""
 
     @property
     def in_shards(self) -> bool:
@@ -55,7 +55,7 @@ class Points:
 
     @cached_property
     def x32(self) -> NDArray[np.float32]:
-        """The points in the precision that finds candidates; float64 decides on these."""
+        """The points in float32, which is precise enough to find candidates; float64 decides."""
         if self.x.dtype == np.float32 or not is_memory_mapped(self.x):
             return self.x.astype(np.float32, copy=False)
         blocks = (self.x[rows] for rows in row_slices(self.n))
@@ -71,8 +71,8 @@ class Points:
     ) -> NDArray[np.float32]:
         """Inner products of the vectors with every point: one matrix product.
 
-        They are put into the first rows of ``room``, if given: to get that much memory from the
-        system again and again may cost as much as the product.
+        They are put into the first rows of ``room``, if given: allocating that much memory again
+        and again may cost as much as the product itself.
         """
         out = None if room is None else room[: len(vectors)]
         return np.matmul(vectors.astype(np.float32), self.x32.T, out=out)
@@ -151,8 +151,8 @@ def float_type(array: NDArray) -> type[np.floating]:
 
 def unit_rows(block: NDArray) -> NDArray[np.floating]:
     """Rows scaled to unit l2 norm; no row may be zero."""
-    # In another order of the entries the sums below have other bits. Scaling by the largest
-    # entry first keeps the norm of huge and tiny rows finite.
+    # Contiguous, because in another memory order the sums below would have other bits. Scaling by
+    # the largest entry first keeps the norms of huge and tiny rows finite.
     rows = np.ascontiguousarray(block, float_type(block))
     rows = rows / np.abs(rows).max(axis=1, keepdims=True)
     return rows / np.linalg.norm(rows, axis=1, keepdims=True)

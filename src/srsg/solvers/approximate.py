@@ -1,9 +1,9 @@
 """The l1-graph's codes over candidates, for more points than can all be compared.
 
-Half of the candidates of a point are those that correlate with it. The other half correlate
-with the residual of its code over the first half: that is where the l1 code over all points
-would look next. The code is exact on its candidates. A certificate against *all* points, for a
-random sample, shows how far such codes are from those over all points.
+Half of the candidates of a point are those that correlate most with it. The other half correlate
+with the residual of its code over the first half: that is where the l1 code over all points would
+look next. The code is exact over its candidates. For a random sample, a certificate against *all*
+points shows how far such codes are from those over all points.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ N_CANDIDATES = 100
 """Candidates of a point by default."""
 
 N_CERTIFIED = 1000
-"""Points whose codes are compared with all points by default."""
+"""Points whose codes are certified against all points by default."""
 
 SEARCHED_AT_ONCE = 256
-"""Points a search, for any size of blocks: how many they are may move the bits of a search."""
+"""Points per search, whatever the block size: their number may change the bits of a search."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class ApproximateCodes:
     codes : csr_array of shape (n, n)
         Row i is the code of point i, zero at i.
     neighbors : ndarray of shape (n, n_neighbors)
-        Nearest of those that the search found, nearest first, ties by index.
+        The nearest of those that the search found, nearest first, ties by index.
     certified : ndarray of shape (n_certified,)
         The points of the sample, ascending.
     kkt_violation, dual_gap : ndarray of shape (n_certified,)
@@ -77,12 +77,12 @@ def approximate_l1_codes(
     lam : float
         The paper's ``lambda_l1``.
     n_candidates : int
-        Points that a code may use. As many as there are others make the codes those of
-        :func:`~srsg.solvers.l1_codes`.
+        How many points a code may choose from. With all other points as candidates, the codes are
+        those of :func:`~srsg.solvers.l1_codes`.
     n_neighbors : int
         How many nearest neighbours to report along the way.
     n_certified : int
-        Size of the random sample that is certified; all points if there are not more.
+        Size of the random sample that is certified; all points if there are no more than that.
     random_state : RandomState, optional
         Draws the sample; the codes do not depend on it.
     engine : Engine, optional
@@ -143,15 +143,19 @@ def _code(
     targets = x[rows]
     codes = Codes.empty(len(rows), n_candidates)
 
+    # First half: points that correlate with the target. They give a first code.
     half = -(-n_candidates // 2)
     near = search(targets, rows, max(half, n_neighbors), least=n_neighbors)
     neighbors = np.empty((len(rows), n_neighbors), np.int64)
     if n_neighbors:
         nearest_candidates(x, targets, near.ids, neighbors)
+    # Codes use points of either sign, but the index finds positive correlations only. Between
+    # points without negative entries there are no others.
     opposite = [search(-targets, rows, half)] if data.signed else []
     add_candidates(codes, strongest_of([near, *opposite], half), half)
     solve_over_candidates(x, targets, codes, lam / 2)
 
+    # Second half: points that correlate with what the first code leaves, of either sign.
     resid = np.empty((len(rows), x.shape[1]))
     residuals(x, targets, codes, resid)
     left_over = [search(sign * resid, rows, n_candidates) for sign in (1, -1)]
@@ -177,7 +181,7 @@ def certificates_of(
 ) -> Certificate:
     """Certificates of the codes of some points, as codes over all points.
 
-    One matrix product of their residuals with all points.
+    It takes one matrix product of their residuals with all points.
 
     Examples
     --------
@@ -213,7 +217,7 @@ def _polish(
 ) -> tuple[FloatArray, InsideTerms]:
     """Solve once more on the sorted supports, so that the codes depend on nothing else.
 
-    Returns their residuals, and what their certificates are made of.
+    Returns the residuals, and the terms of the certificates.
     """
     n_rows = len(targets)
     penalty = Penalty(np.full(n_rows, lam / 2), np.zeros(n_rows))

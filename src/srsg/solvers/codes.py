@@ -18,5 +18,5 @@ def symmetrized(codes: sparse.csr_array) -> sparse.csr_array:
     """
     magnitude = abs(codes)
     affinity = sparse.csr_array((magnitude + magnitude.T) / 2)
-    affinity.sort_indices()
+    affinity.sort_indices()  # in one fixed order, sums along rows have the same bits
     return affinity

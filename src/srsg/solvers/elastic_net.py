@@ -1,4 +1,4 @@
-"""From which weight of the l1 norm on a point's code is empty."""
+"""The weight of the l1 norm from which on a point's code is empty."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ def smallest_empty_lam(
     queries: Points | None = None,
     engine: Engine | None = None,
 ) -> FloatArray:
-    """For every point the smallest lam at which its code is empty.
+    """For every point, the smallest lam at which its code is empty.
 
-    At ``lam * l1_ratio = 2 max_j |x_j' x_i|`` no other point is worth its cost. With
-    ``queries``, the same for each of these, to which all points are others.
+    At ``lam * l1_ratio = 2 max_j |x_j' x_i|`` no other point is worth its cost. With ``queries``,
+    the same for each of these, which may use all points.
 
     Examples
     --------
@@ -38,6 +38,7 @@ def smallest_empty_lam(
 
 def _largest(points: Points, block: Queries) -> FloatArray:
     vectors = block.vectors(Rows(points.x)).astype(np.float64)
+    # The residual of an empty code is the point itself, so this is the first step of the l1 codes.
     index, strength = np.empty(len(block), np.int64), np.empty(len(block))
     strongest(
         points.x,

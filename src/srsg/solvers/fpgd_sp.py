@@ -62,8 +62,8 @@ def fpgd_sp(
     """Minimise ``||b - A z||^2 + gamma * sum_{c_t > 0} c_t [z_t != 0]``, eq. (7), from ``z0``.
 
     The run is Algorithm 1 with ``alpha_k = 2 / (k + 1)`` and ``lambda_k = step * k / 2``. It is
-    done on the coordinates that move: those with ``z0_t != 0`` or ``c_t <= 0``, and any other
-    that its gradient might lift over its threshold. A run on all coordinates gives the same.
+    done on the coordinates that move: those with ``z0_t != 0`` or ``c_t <= 0``, and any other whose
+    gradient might lift it over its threshold. A run on all coordinates gives the same result.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def fpgd_sp(
     max_iter : int
         Number of iterations, the paper's M_p.
     tol : float
-        Stop once the objective changes by less; zero never stops early.
+        Stop once the objective changes by less than this; zero never stops early.
     fixed_zero : int or array of int, optional
         Coordinates that must stay zero, such as the point itself.
     return_history : bool
@@ -117,15 +117,19 @@ def fpgd_sp(
     takes_part = allowed & ((z0 != 0) | (c <= 0))
     norms = np.linalg.norm(A, axis=0)
     start_gradient = 2 * np.abs(A.T @ (b - A @ z0))
+    # Where c < 0 the root is NaN, with which no comparison is true: these coordinates take part
+    # from the start anyway.
     with np.errstate(invalid="ignore"):
         threshold = np.sqrt(2 * gamma * c / step)
     settings = Settings(float(gamma), float(step), int(max_iter), float(tol))
-    # Coordinates only ever join, so that there are at most n rounds.
+    # Coordinates only ever join, so there are at most n rounds.
     while True:
         active = np.flatnonzero(takes_part)
         z, run, trace = _run(A[:, active], b, c[active], z0[active], settings)
         if not np.isfinite(run.fit):
             raise ValueError(f"step={step} is too large: the iterates diverge.")
+        # Two bounds on the gradient over the whole run, as in the kernels' check: from where it
+        # started and how far the run went, and from the length of the residual.
         travelled = start_gradient + 2 * run.radius * norms
         gradient_bound = np.minimum(travelled, 2 * run.residual_norm * norms)
         entrants = allowed & ~takes_part & (gradient_bound > threshold)
@@ -150,7 +154,7 @@ def fpgd_sp(
 def _run(
     A: FloatArray, b: FloatArray, c: FloatArray, z0: FloatArray, settings: Settings
 ) -> tuple[FloatArray, FPGDRun, Trace]:
-    """The kernel on some columns, with a record of the iterates."""
+    """Run the kernel on some columns, with a record of the iterates."""
     shape = (settings.max_iter + 1, len(z0))
     trace = Trace(np.empty(shape[0]), np.empty(shape), np.empty(shape))
     z = z0.copy()

@@ -1,10 +1,10 @@
 """The l1-graph's codes, eq. (1) of the paper: exact, certified, at the cost of few scans.
 
 Each point is coded over a small working set. A *scan*, one matrix product of the residuals of
-a block of points with all points, shows which points violate the optimality conditions; the
-worst join the working set, until there are none. The first scan sees the points themselves,
-so the nearest neighbours fall out of it. Float64 decides which points join, so every working set
-grows in the same way whatever the blocks are and wherever the points lie.
+a block of points with all points, shows which points violate the optimality conditions; the worst
+join the working set, until there are none. In the first scan the residuals are the points
+themselves, so the nearest neighbours are a by-product. Float64 decides which points join, so every
+working set grows in the same way, whatever the blocks are and wherever the points lie.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from srsg.solvers.working_sets import WorkingSets
 from srsg.types import FloatArray, IntArray
 
 MAX_SCANS = 100
-"""A bound on the scans. Codes usually take 3 to 10; a tiny lam may take more than can be waited
-for, and rounding may make the same points join and leave for ever."""
+"""A bound on the scans. Codes usually take 3 to 10; a tiny lam may take more than anyone can wait
+for, and rounding may make the same points join and leave forever."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def l1_codes(
     points : Points
         Unit-norm points.
     lam : float or ndarray of shape (n,)
-        The paper's ``lambda_l1``, for all that is coded or each its own.
+        The paper's ``lambda_l1``: one for all points, or one for each.
     ridge : float or ndarray of shape (n,)
         Adds ``ridge |z|^2`` to the objective: the elastic net.
     queries : Points, optional
@@ -80,9 +80,9 @@ def l1_codes(
     n_neighbors : int
         How many nearest neighbours to report along the way.
     tol : float
-        Points that violate the optimality conditions by more join the working set. If some still
-        do after 100 scans, a ConvergenceWarning tells how many codes that affects, and how far
-        they are from optimal.
+        Points that violate the optimality conditions by more than this join the working set. If
+        some still do after 100 scans, a ConvergenceWarning says how many codes are affected and
+        how far they are from optimal.
     engine : Engine, optional
         Where blocks run; threads on all cores by default.
 
@@ -102,6 +102,7 @@ def l1_codes(
     """
     engine = engine or ThreadEngine()
     wanted = Queries.of(points, queries)
+    # Copies, because kernels take contiguous arrays, which broadcast views are not.
     half_lam = np.broadcast_to(np.asarray(lam, dtype=np.float64) / 2, len(wanted)).copy()
     ridges = np.broadcast_to(np.asarray(ridge, dtype=np.float64), len(wanted)).copy()
     start = WorkingSets.empty(half_lam, ridges)
@@ -150,6 +151,8 @@ def solve_exactly(
     n_scans = 0
     while len(active):
         n_scans += 1
+        # Half of the tolerance, because the scans check the conditions of half the objective. It
+        # is never below rounding, or the scans might not end.
         task = L1Scan(
             max(tol, ROUNDING) / 2,
             n_neighbors if n_scans == 1 else 0,
@@ -161,7 +164,7 @@ def solve_exactly(
         scanned += blocks
         if n_scans == 1:
             neighbors = _in_order(blocks, lambda block: block.rows, lambda block: block.neighbors)
-            # Working sets are known now, so that blocks can be made to share their members.
+            # Working sets are known now, so points that share members can go into the same block.
             own = queries.own[active.rows]
             active = active[locality_order(own, active.codes, points.n, engine.block_size)]
     sets = WorkingSets.concatenate([block.done for block in scanned])
@@ -187,10 +190,12 @@ def _scan(
     engine: Engine,
     keep: Checkpoint,
 ) -> list[Scanned]:
-    """One scan of the active queries, but for those whose outcome was kept."""
+    """One scan of the active queries, except those whose outcome is in the checkpoint."""
     name = f"scan-{number}"
+    # An earlier run may have had blocks of other sizes: what counts is which rows it has done.
     kept = [Scanned.from_arrays(arrays) for arrays in keep.load(name)]
     rest = active.without([block.rows for block in kept])
+    # How many points one block needs to start tells how many rows of that kind fit into a block.
     some = rest[: engine.block_size]
     needed = len(task.rows(ScanBlock(queries[some.rows], some)))
     rows_per_block = engine.rows_per_block(points, len(rest), needed / max(1, len(some)))

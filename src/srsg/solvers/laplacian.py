@@ -23,20 +23,21 @@ from srsg.types import FloatArray, IntArray
 Laplacian = Literal["neighbors", "codes"]
 
 TOL = 5e-11
-"""Largest violation of the optimality conditions, as a gradient of half the objective."""
+"""Largest violation of the optimality conditions that is left, in the gradient of half the
+objective."""
 
 AHEAD = 0.5
-"""After a scan a working set takes every point that would become a violator if the residual
-moved on by this share of its last move."""
+"""After a scan a working set takes in every point that would become a violator if the residual
+moved on by this fraction of its last move."""
 
 FARTHEST = 0.25
-"""But nothing whose correlation is below ``half_lam`` by more than this share of it."""
+"""But no point whose correlation is below ``half_lam`` by more than this fraction of it."""
 
 LEAST_TAKEN = 64
-"""How many points may join a working set after a scan, or as many as it has."""
+"""How many points may join a working set after a scan; as many as it has, if that is more."""
 
 MAX_SCANS = 100
-"""A bound on the scans of a point in one sweep, of which it usually takes one or two."""
+"""A bound on the scans of a point in one sweep. Usually there are one or two."""
 
 LARGEST_WEIGHT = 1e150
 """The squares of larger weights overflow."""
@@ -80,9 +81,9 @@ def laplacian_codes(
     """Pull the codes of neighbouring points towards each other.
 
     Minimises ``sum_i ||x_i - X Z^i||^2 + lam |Z^i|_1 + gamma sum_ij S_ij ||Z^i - Z^j||^2`` point
-    by point in the order 1..n. Each is an l1 problem, solved exactly over all points, so that the
-    objective falls with every one. Points with no edge between them are solved at once, which
-    does not change the result.
+    by point in the order 1..n. Each is an l1 problem, solved exactly over all points, so each one
+    lowers the objective. Points with no edge between them are solved at the same time, which does
+    not change the result.
 
     Parameters
     ----------
@@ -95,12 +96,12 @@ def laplacian_codes(
     lam, gamma : float
         Weights of the l1 norm and of the Laplacian.
     max_sweeps : int
-        Most sweeps over the points.
+        A bound on the number of sweeps over the points.
     tol : float
-        The sweeps end when the objective changes by less.
+        The sweeps end when the objective changes by less than this.
     laplacian : {"neighbors", "codes"}
-        S is the graph of the nearest neighbours, or before every sweep that of the codes,
-        ``(|Z| + |Z|^T) / 2``; the objective is then another one in every sweep.
+        S is the graph of the nearest neighbours or, made anew before every sweep, the graph of the
+        codes, ``(|Z| + |Z|^T) / 2``; each sweep then has an objective of its own.
     engine : Engine, optional
         Where blocks run; threads on all cores by default.
 
@@ -125,11 +126,12 @@ def laplacian_codes(
     state = _State.before_the_first_scan(points, init_codes)
     converged = False
     while not converged and len(objective) <= max_sweeps:
-        # Both S_ij and S_ji join points i and j.
+        # Both S_ij and S_ji tie the codes of points i and j together.
         weights = sparse.csr_array(gamma * (similarity + similarity.T))
         if weights.sum(axis=1).max() > LARGEST_WEIGHT:
             raise ValueError(f"gamma={gamma} is too large: the objective overflows.")
         with engine.progress.stage(f"sweep {len(objective)}", points.n) as stage:
+            # No two points of a set are neighbours, so none of them pulls on another.
             for rows in independent_sets(weights.indptr, weights.indices):
                 fair_share = -(-len(rows) // engine.n_workers)  # keeps all workers busy
                 parts = np.split(rows, range(0, len(rows), min(engine.block_size, fair_share))[1:])
@@ -147,7 +149,7 @@ def laplacian_codes(
 
 @dataclass(frozen=True)
 class _Problems:
-    """Problems of some points: working sets, and what is known of the points outside them."""
+    """Problems of some points: working sets, and what is known about the points outside them."""
 
     rows: IntArray
     codes: Codes
@@ -164,10 +166,10 @@ class _Problems:
 
 @dataclass
 class _State:
-    """All points between two visits.
+    """What is known about all points between two sweeps.
 
-    The codes hold the working sets, zeros too: points that a scan found close to being used
-    stay at hand, and no other scan is needed as long as the residual has hardly moved.
+    The codes hold the working sets, zeros included: points that a scan found close to being used
+    stay in them, and no further scan is needed as long as the residual has hardly moved.
     """
 
     codes: Codes
@@ -176,7 +178,7 @@ class _State:
 
     @classmethod
     def before_the_first_scan(cls, points: Points, init_codes: sparse.csr_array) -> Self:
-        """Given codes, and nothing known of the points outside them."""
+        """The given codes, with nothing known about the points outside them."""
         nothing_known = np.full(points.n, np.inf)
         last_scan = LastScan(np.zeros(points.x.shape), nothing_known, np.zeros(points.n))
         return cls(Codes.from_csr(init_codes), last_scan, Certificate.empty(points.n))
@@ -199,9 +201,10 @@ class _State:
         ).with_room(0)
 
     def update(self, solved: list[_Problems]) -> None:
-        """Take over the codes of some points, and what is known of them now."""
+        """Take over the new codes of some points, and what is now known about them."""
         for part in solved:
             rows, codes, width = part.rows, part.codes, part.codes.longest
+            # Half as much again, so that the codes of all points are seldom copied.
             if width > self.codes.width:
                 self.codes = self.codes.resized(width + width // 2)
             self.codes.index[rows, :width] = codes.index[:, :width]
@@ -220,7 +223,7 @@ class _State:
 
 
 def _solve(points: Points, problems: _Problems) -> _Problems:
-    """Solve on the working sets, and scan for violators where there may be any."""
+    """Solve on the working sets, and scan all points for violators where there may be any."""
     x, rows, last_scan = points.x, problems.rows, problems.last_scan
     half_lam = problems.penalty.half_lam
     resid = np.empty((len(rows), x.shape[1]))
@@ -266,6 +269,8 @@ def _objective(
     lam: float,
     gamma: float,
 ) -> float:
+    # Block by block, because the fitted points together would take as much memory as the points.
+    # The blocks have a fixed size: another order of the sum would have other bits.
     fit = 0.0
     for rows in blocks_of_rows(points.n, BLOCK_SIZE):
         fit += np.sum((points.x[rows] - codes[rows] @ points.x) ** 2)

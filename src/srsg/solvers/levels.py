@@ -1,4 +1,4 @@
-"""The order of a sweep on several threads, with the result of the order 0..n-1."""
+"""An order for a sweep on several threads that gives the same result as the order 0..n-1."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from srsg.types import IntArray
 
 
 def independent_sets(starts: IntArray, neighbors: IntArray) -> list[IntArray]:
-    """The points in sets that can be solved at once.
+    """Sets of points that can be solved at the same time.
 
-    One set after the other does as the order 0..n-1 does, if solving a point needs the new codes
-    of its neighbours that come before it.
+    Solving one set after the other gives the same result as the order 0..n-1, if solving a point
+    needs the new codes of its neighbours that come before it.
 
     Parameters
     ----------
@@ -32,5 +32,6 @@ def independent_sets(starts: IntArray, neighbors: IntArray) -> list[IntArray]:
     """
     level = np.empty(len(starts) - 1, np.int64)
     dependency_levels(starts, neighbors, level)
+    # Stable, so that the points of a set stay in rising order.
     order = np.argsort(level, kind="stable")
     return np.split(order, np.cumsum(np.bincount(level))[:-1])

@@ -1,8 +1,8 @@
-"""An order of the points in which a block of them shares what it is coded over.
+"""An order of the points in which the points of a block share what they are coded over.
 
-Blocks of points can be coded in any order. In this one the points of a block have many members
-of their working sets in common: fewer rows have to be fetched from other workers, and those that
-are fetched stay in the processor's cache.
+Blocks of points can be coded in any order. In this one, the working sets of the points of a block
+have many members in common: fewer rows have to be fetched from other workers, and those that are
+fetched stay in the processor's cache.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from srsg.types import IntArray
 
 
 def locality_order(own: IntArray, codes: Codes, n_points: int, group_size: int) -> IntArray:
-    """Put rows together that are coded over each other, or over the same points.
+    """Bring rows together that are coded over each other, or over the same points.
 
-    Every row joins the first point in its working set. Then every group joins another: the one
-    that comes first in the working set of one of its rows, and so on until groups are large.
+    Every row joins the first point in its working set. Then every group joins another one, that
+    which comes first in the working set of one of its rows, and so on until groups are large.
 
     Parameters
     ----------
@@ -47,11 +47,12 @@ def locality_order(own: IntArray, codes: Codes, n_points: int, group_size: int) 
     array([0, 2, 1, 3])
     """
     n_rows = len(own)
+    # New vectors get numbers after those of the points: no working set contains them.
     vertex = np.where(own < 0, n_points + np.arange(n_rows), own)
     group = np.arange(n_points + n_rows)
     nested = [vertex]
     while len(np.unique(nested[-1])) * group_size > n_rows:
-        # Every round joins at least two groups, or is the last.
+        # Every round merges at least two groups, or is the last.
         mine, theirs = group[vertex], group[codes.index]
         outside = codes.used & (theirs != mine[:, None])
         linked = np.flatnonzero(outside.any(axis=1))
@@ -66,5 +67,5 @@ def locality_order(own: IntArray, codes: Codes, n_points: int, group_size: int) 
         _, component = connected_components(links, directed=False)
         group = component[group]
         nested.append(group[vertex])
-    # By the last and largest groups first, and by smaller ones within each.
+    # Sorted by the last and largest groups first, and by smaller ones within each.
     return np.lexsort(nested)

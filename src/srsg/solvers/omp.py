@@ -17,7 +17,7 @@ from srsg.points import Points, Queries, Rows
 from srsg.types import IntArray
 
 ROUNDING = 1e-28
-"""A residual whose squared norm is no more is rounding: to fit it would add points at random."""
+"""A residual whose squared norm is at most this is rounding: fitting it would add random points."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ def omp_codes(
     n_neighbors: int = 0,
     engine: Engine | None = None,
 ) -> OMPCodes:
-    """Code every point by the others, greedily.
+    """Code every point over the others, greedily.
 
     In each step the point most correlated with the residual joins the code, and the code is
     fitted again by least squares.
@@ -47,7 +47,7 @@ def omp_codes(
     points : Points
         Unit-norm points.
     n_nonzero : int
-        Most points in a code.
+        The most points that a code may use.
     tol : float
         A code is done when the squared norm of its residual is at most this.
     queries : Points, optional
@@ -75,7 +75,7 @@ def omp_codes(
     found = engine.map(task, points, blocks, label="orthogonal matching pursuit")
     codes, neighbors = zip(*found, strict=True)
     stacked = sparse.csr_array(sparse.vstack(codes))
-    stacked.sort_indices()
+    stacked.sort_indices()  # they were in the order of joining
     return OMPCodes(stacked, np.concatenate(neighbors))
 
 
@@ -91,10 +91,13 @@ def _pursue(
     for step in range(n_nonzero):
         residuals(points.x, x, codes, resid)
         correlations = points.correlations(resid)
+        # At first the residuals are the points themselves, so these correlations also tell which
+        # points are nearest.
         if step == 0:
             neighbors = nearest_in(points, x, own, correlations, n_neighbors).index
         strongest(points.x, own, resid, correlations, codes, error, chosen, strength)
         left_over = np.einsum("ij,ij->i", resid, resid)
+        # A code ends when nothing is left to fit, or when no point correlates with the rest.
         ended |= (left_over <= max(tol, ROUNDING)) | (strength <= 0)
         if ended.all():
             break

@@ -2,9 +2,9 @@
 
 With ``P = (X X^T + ridge I)^-1`` the code of point i is ``z_j = -P_ij / P_ii``, and zero at i.
 The matrix P is never formed: ``P_ij = -x_j' M x_i / ridge`` for j other than i, where
-``M = (X^T X + ridge I)^-1`` has the size of the features. So the code of point i is the product of
-all points with one vector, ``v_i = M x_i / (1 - x_i' M x_i)``, and all codes cost one matrix
-product, of which only the largest entries of every row are kept.
+``M = (X^T X + ridge I)^-1`` has one row and column per feature. So the code of point i is the
+product of all points with one vector, ``v_i = M x_i / (1 - x_i' M x_i)``, and all codes together
+cost one matrix product, of which only the largest entries of every row are kept.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ class RidgeCodes:
     codes : csr_array of shape (n, n) or (n_queries, n)
         Row i is the code of point i, zero at i, or that of query i.
     residual : ndarray of shape (n,) or (n_queries,)
-        How far the full code, before its small entries are dropped, is from the solution: no
-        normal equation ``x_j' (x_i - X^T z) = ridge z_j`` is violated by more.
+        How far the full code, before its small entries are dropped, is from the solution: no normal
+        equation ``x_j' (x_i - X^T z) = ridge z_j`` is violated by more than this.
     """
 
     codes: sparse.csr_array
@@ -57,7 +57,7 @@ def ridge_codes(
     ridge : float
         Weight of the squared l2 norm.
     n_nonzero : int
-        Entries of largest magnitude that are kept per code.
+        How many entries of each code are kept: those of largest magnitude.
     queries : Points, optional
         What is coded over the points; by default the points themselves, each over all others.
     engine : Engine, optional
@@ -95,7 +95,7 @@ def ridge_codes(
 
 @dataclass(frozen=True)
 class _Regression:
-    """All that blocks need: row i of ``vectors`` is ``M x_i``."""
+    """Everything that blocks need; row i of ``vectors`` is ``M x_i``."""
 
     points: Points
     coded: Queries
@@ -105,7 +105,7 @@ class _Regression:
     """``X^T X``, if there are fewer features than points."""
 
     def times_gram(self, vectors: FloatArray) -> FloatArray:
-        """``X^T X v`` of some vectors."""
+        """``X^T X v`` for some vectors."""
         if self.gram is not None:
             return vectors @ self.gram
         x = self.points.x
@@ -113,11 +113,12 @@ class _Regression:
 
 
 def _vectors(points: Points, coded: Queries, ridge: float) -> tuple[FloatArray, FloatArray | None]:
-    """``M x`` of all that is coded, through the smaller of the two inverses, and ``X^T X``."""
+    """``M x`` for all that is coded, through the smaller of the two inverses, and ``X^T X``."""
     x = points.x.astype(np.float64, copy=False)
     targets = x if coded.new is None else coded.new.astype(np.float64, copy=False)
-    # One thread of BLAS: with more of them the bits of a product may depend on their number.
+    # One thread of BLAS: with more, the bits of a product may depend on how many there are.
     with serial_linear_algebra():
+        # A matrix of the features or of the points, whichever is smaller: its cost is cubic.
         if points.n_features <= points.n:
             gram = x.T @ x
             factor = linalg.cho_factor(gram + ridge * np.eye(len(gram)), overwrite_a=True)
@@ -133,7 +134,7 @@ def _vectors(points: Points, coded: Queries, ridge: float) -> tuple[FloatArray, 
 
 @dataclass(frozen=True)
 class _LargestEntries:
-    """Codes some rows, and keeps this many entries of each."""
+    """Code some rows, and keep this many entries of each."""
 
     count: int
 
@@ -153,8 +154,8 @@ class _LargestEntries:
             points.correlation_error,
             *codes,
         )
-        # The full code z = X v, without its own entry, has x - X^T z - ridge v = 0 if it is right.
-        # Points have unit length, so no product with one of them exceeds the length of this.
+        # The full code z = X v, without its own entry, satisfies x - X^T z - ridge v = 0. Points
+        # have unit length, so no inner product with one of them exceeds the length of what remains.
         own_entry = np.einsum("ij,ij->i", targets, vectors) * (block.own >= 0)
         full = targets * (1 + own_entry)[:, None]
         wrong = full - data.times_gram(vectors) - data.ridge * vectors

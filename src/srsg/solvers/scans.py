@@ -19,8 +19,8 @@ from srsg.solvers.working_sets import WorkingSets
 from srsg.types import FloatArray, IntArray
 
 LEAST_TAKEN = 16
-"""Violators that join a working set after a scan, or half as many as it has if that is more:
-with more, the Gram matrices would cost more than the scans that are saved."""
+"""How many violators may join a working set after a scan; half its size, if that is more. If more
+could join, the Gram matrices would cost more than the scans that are saved."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class ScanBlock(Sized):
 
 @dataclass(frozen=True)
 class _SolvedBlock(Sized):
-    """A block whose codes are optimal over their working sets, and what is known of them."""
+    """A block whose codes are optimal over their working sets, and what is known about them."""
 
     own: IntArray
     sets: WorkingSets
@@ -43,10 +43,10 @@ class _SolvedBlock(Sized):
 
 @dataclass(frozen=True)
 class _ShardView(Sized):
-    """What a block has to know of the points of a shard.
+    """What a block has to know about the points of a shard.
 
-    The neighbours of its queries there, the violators of its codes, and the largest correlation
-    of each residual with a point outside the working set.
+    The nearest neighbours of its queries in the shard, the violators of its codes, and the largest
+    correlation of each residual with a point outside the working set.
     """
 
     neighbors: SortedLists
@@ -92,11 +92,12 @@ class L1Scan:
     Parameters
     ----------
     tol : float
-        A point violates the conditions if its correlation is beyond ``lam / 2`` by more.
+        A point violates the conditions if its correlation exceeds ``lam / 2`` by more than this.
     n_neighbors : int
-        How many nearest neighbours to find; only the first scan can, of empty working sets.
+        How many nearest neighbours to find; only the first scan can do that, when working sets
+        are empty.
     block_size : int
-        Queries compared with a shard at once.
+        Queries that are compared with a shard at once.
     last : bool
         Whether all queries are done after this scan, violators or not.
     """
@@ -110,6 +111,8 @@ class L1Scan:
         return block.queries.needed(block.sets.members())
 
     def start(self, rows: Rows, block: ScanBlock) -> _SolvedBlock:
+        # A copy, because the kernel overwrites the codes and a task must not change its input.
+        # Only some rows are here, so the kernel gets their places instead of the points' indices.
         sets, vectors = block.sets.copy(), block.queries.vectors(rows)
         places = sets.codes._replace(index=rows.places(sets.codes.index))
         resid, inside = np.empty(vectors.shape), InsideTerms.empty(len(sets))
@@ -117,6 +120,7 @@ class L1Scan:
         return _SolvedBlock(block.queries.own, sets, resid, inside)
 
     def scan_shard(self, shard: Points, started: _SolvedBlock) -> _ShardView:
+        # One matrix of correlations serves all parts in turn: it is the largest array of a scan.
         room = shard.room(min(self.block_size, len(started.sets)))
         parts = row_slices(len(started.sets), self.block_size)
         views = [self._view(shard, started, rows, room) for rows in parts]
@@ -153,9 +157,10 @@ class L1Scan:
         most = _most_taken(started.sets)
         worst = SortedLists.best_of([view.violators for view in found], int(most.max()))
         sets = started.sets.copy()
-        # What the code does not use would only make the next problem larger. It may come back:
-        # the objective falls from scan to scan, so that this ends.
+        # What the code does not use would only make the next problem larger. It may come back,
+        # but the objective falls from scan to scan, so this ends.
         drop_zeros(sets.codes)
+        # No violator in any shard: the code is optimal over all points, not only over its set.
         ended = (worst.size == 0) | self.last
         going_on = sets.with_members(worst.index, np.minimum(worst.size, most))[~ended]
         done = sets[ended]

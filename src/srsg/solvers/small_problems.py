@@ -1,7 +1,7 @@
-"""Small problems and points in reach, asked from the workers that hold the points in shards.
+"""Small problems and points in reach, requested from the workers that hold the points in shards.
 
-The client holds all codes and solves the problem (7) of every point. What it has to know of the
-points are the inner products of each with the few that its code may use, which workers send once.
+The client holds all codes and solves the problem (7) of every point. All that it has to know about
+a point are the inner products with the few points that its code may use, which workers send once.
 """
 
 from __future__ import annotations
@@ -25,16 +25,17 @@ from srsg.solvers.locality import locality_order
 from srsg.types import FloatArray, IntArray
 
 BYTES_PER_BLOCK = 2**26
-"""Most bytes of the rows that a block of problems is made from, if every point has as many
-coordinates that no other of the block has as:"""
+"""The most bytes of rows that a block of problems may need, by the estimate below."""
+
 COORDINATES = 16
+"""Estimated number of coordinates of a point that no other point of its block has."""
 
 LEAST_PER_BLOCK = 64
-"""Problems that are worth a block of their own."""
+"""The fewest problems that are worth a block of their own."""
 
 FLOOR_MARGIN = 0.9
-"""Points are looked for down to a somewhat lower correlation than asked, so that the next question
-is answered too."""
+"""Points are looked for down to a somewhat lower correlation than was asked, so that the next
+question is likely to be answered too."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class ProblemBlock(Sized):
 
 @dataclass(frozen=True)
 class MadeProblems(Sized):
-    """Packed problems, one after the other, and the fit of the codes if it was asked for."""
+    """Packed problems, one after the other, and the fit of the codes if requested."""
 
     numbers: FloatArray
     fits: FloatArray | None
@@ -75,7 +76,7 @@ class MakeProblems:
 
 
 def fits_of(x: NDArray, targets: NDArray, codes: Codes) -> FloatArray:
-    """``||x_i - X z_i||^2`` of every code."""
+    """``||x_i - X z_i||^2`` for every code."""
     resid = np.empty(targets.shape)
     residuals(x, targets, codes, resid)
     return np.einsum("ij,ij->i", resid, resid)
@@ -92,7 +93,7 @@ class ResidualBlock(Sized):
 
 @dataclass(frozen=True)
 class FindPointsInReach:
-    """A scan of all points for those that residuals reach."""
+    """A scan of all points for those whose correlation with a residual is at least a floor."""
 
     block_size: int
 
@@ -129,6 +130,7 @@ class FindPointsInReach:
         reached: list[tuple[IntArray, FloatArray]] = []
         for parts in zip(*found, strict=True):  # the same rows in all shards
             for p in range(len(parts[0].floor)):
+                # Shards hold consecutive points, so their lists in turn are sorted as a whole.
                 cuts = [(part, slice(part.starts[p], part.starts[p + 1])) for part in parts]
                 index = np.concatenate([part.index[cut] for part, cut in cuts])
                 strength = np.concatenate([part.strength[cut] for part, cut in cuts])
@@ -138,7 +140,7 @@ class FindPointsInReach:
 
 @dataclass
 class RemoteProblems:
-    """Small problems of points that lie in shards, as far as workers have made them.
+    """The small problems of points that lie in shards, as far as workers have made them.
 
     Parameters
     ----------
@@ -158,21 +160,21 @@ class RemoteProblems:
     engine: Engine
     kept: KeptProblems = field(init=False)
     reached: dict[int, tuple[float, IntArray, FloatArray]] = field(default_factory=dict)
-    """Of some rows: down to which correlation points were looked for, and what was found."""
+    """For some rows: the correlation down to which points were looked for, and what was found."""
 
     def __post_init__(self) -> None:
         self.kept = no_problems(len(self.neighbors), room=0)
 
     @property
     def known(self) -> KnownInputs:
-        """All that the sweeps have to know of the points."""
+        """All that the sweeps have to know about the points."""
         return KnownInputs(self.kept, self._reached_by_row())
 
     def make_first(self, starts: IntArray, index: IntArray, codes: Codes) -> FloatArray:
         """Make the problem of every row on likely coordinates; returns the fit of the codes."""
         n_rows = len(self.neighbors)
         fits = np.empty(n_rows)
-        # Points that are close share most of their coordinates: fewer rows travel for a block.
+        # Points that are close share most of their coordinates, so a block needs fewer rows.
         count = self.neighbors.shape[1]
         nearest = Codes(self.neighbors, np.ones((n_rows, count)), np.full(n_rows, count))
         order = locality_order(self.targets.own, nearest, self.points.n, self.engine.block_size)
@@ -182,6 +184,7 @@ class RemoteProblems:
 
     def answer(self, this_pass: SweepPass, before: Codes) -> bool:
         """Ask the workers for what a pass needs; False if it needs nothing."""
+        # A problem that is made again keeps the coordinates it had: they are likely to return.
         for_reach = np.flatnonzero(this_pass.needs == POINTS_IN_REACH)
         floors = {row: float(this_pass.floor[row]) for row in for_reach.tolist()}
         self._find_reached({row: _lower(floor) for row, floor in floors.items()}, before)
@@ -194,7 +197,8 @@ class RemoteProblems:
         return bool(floors or wanted)
 
     def start_sweep(self, before: Codes) -> None:
-        """Residuals are others now; those that reached points will likely reach some again."""
+        """Look again for the points in reach: residuals have changed, but those that reached points
+        before are likely to reach some again."""
         floors = {row: floor for row, (floor, _, _) in self.reached.items()}
         self.reached = {}
         self._find_reached(floors, before)
@@ -225,7 +229,8 @@ class RemoteProblems:
         self._keep(rows, sizes, [block.index for block in blocks], [each.numbers for each in made])
 
     def _parts(self, n_rows: int) -> list[IntArray]:
-        """Rows in parts that workers have memory for, so that all workers have something to do."""
+        """The rows in parts: small enough for the workers' memory, and enough of them to keep all
+        workers busy."""
         most = max(1, BYTES_PER_BLOCK // (8 * self.points.n_features * COORDINATES))
         fair = max(LEAST_PER_BLOCK, -(-n_rows // (2 * self.engine.n_workers)))
         return blocks_of_rows(n_rows, min(fair, most))
@@ -233,7 +238,8 @@ class RemoteProblems:
     def _keep(
         self, rows: IntArray, sizes: IntArray, index: list[IntArray], numbers: list[FloatArray]
     ) -> None:
-        """Append problems to those that are kept. What they replace is few, and stays unused."""
+        """Append problems to those that are kept. The few that they replace stay, unused."""
+        # Appended, because a problem that is made again is mostly larger than the one it replaces.
         kept = self.kept
         kept.size[rows] = sizes
         kept.active_at[rows] = len(kept.active) + _starts(np.cumsum(sizes))
@@ -247,6 +253,7 @@ class RemoteProblems:
         """Find the points that the residuals of some codes reach."""
         if not floors:
             return
+        # Sorted, so that blocks do not depend on the order in which the rows were noted.
         rows = np.array(sorted(floors))
         floor = np.array([floors[row] for row in rows.tolist()])
         size = self.engine.rows_per_block(self.points, len(rows))
@@ -298,7 +305,8 @@ def likely_coordinates(
     """
     own, used = _ones(codes), _ones(codes if voters is None else voters)
     votes = sparse.csr_array(neighbor_graph(neighbors, used.shape[0]).astype(np.int32) @ used)
-    # Half of them decide. One neighbour more may use a coordinate before the sweeps have ended.
+    # A coordinate is free if half of the neighbours use it. Those that one neighbour more would
+    # make free are included: they may become so before the sweeps end.
     votes.data = (2 * votes.data >= neighbors.shape[1] - 2).astype(np.int32)
     both = sparse.csr_array(own + votes)
     if voters is None:

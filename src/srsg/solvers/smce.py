@@ -1,6 +1,6 @@
 """Sparse Manifold Clustering and Embedding (Elhamifar and Vidal, 2011): codes and weights.
 
-A point is coded over the directions to its nearest neighbours, so that they nearly cancel. Few
+A point is coded over the directions to its nearest neighbours so that these nearly cancel. A few
 near neighbours that span the tangent space of the point's own manifold do that best.
 """
 
@@ -19,7 +19,7 @@ from srsg.points import BLOCK_SIZE, blocks_of_rows, name_rows
 from srsg.types import FloatArray, IntArray
 
 NEGLIGIBLE = 1e-120
-"""Entries below this share of the largest count as zero: squares of their differences underflow."""
+"""Entries below this fraction of the largest count as zero: their squared differences underflow."""
 
 
 @dataclass(frozen=True)
@@ -29,16 +29,16 @@ class SMCECodes:
     Attributes
     ----------
     codes : csr_array of shape (n, n)
-        Row i is the code of point i: coefficients that add up to one. A further copy of a point
-        is coded by its first.
+        Row i is the code of point i: coefficients that add up to one. Of several equal points, each
+        later one is coded by the first.
     weights : csr_array of shape (n, n)
         The symmetric graph.
     dual_gap : ndarray of shape (n,)
         Duality gap of each code.
     neighbors : ndarray of shape (n, at most n_neighbors)
-        Nearest first, ties by index, the first copy of each point only.
+        Nearest first, ties by index; of equal points only the first.
     distinct, owner : ndarray
-        The first of each set of equal points, and for every point the place of its first there.
+        The first of each set of equal points, and for every point the place of its set there.
     """
 
     codes: sparse.csr_array
@@ -69,9 +69,9 @@ def smce_codes(
     lam : float
         Weight of the l1 norm.
     n_neighbors : int
-        Neighbours that a point is coded over; all others where there are no more.
+        How many neighbours a point is coded over; all other points if there are fewer.
     keep : float
-        Share of a point's weights to keep, largest first.
+        Fraction of the sum of a point's weights to keep, largest first.
     engine : Engine, optional
         Where blocks run; threads on all cores by default.
 
@@ -92,6 +92,7 @@ def smce_codes(
     """
     engine = engine or ThreadEngine()
     scaled = _scaled(x, _exponent(x))
+    # Equal points have no direction to each other, so only the first of each set is coded.
     first, owner = _distinct(scaled)
     points = scaled[first]
     task = partial(_code, lam=lam, n_neighbors=min(n_neighbors, len(points) - 1))
@@ -144,6 +145,7 @@ def new_smce_codes(
            [0. , 0. , 0. , 1. ]])
     """
     engine = engine or ThreadEngine()
+    # The factor of the fitted points, so that new points keep their distances from these.
     exponent = _exponent(x)
     scaled, targets = _scaled(x, exponent), _scaled(queries, exponent)
     far = np.flatnonzero(np.abs(targets).max(axis=1) > 1 / NEGLIGIBLE)
@@ -172,8 +174,9 @@ def _scaled(x: FloatArray, exponent: int) -> FloatArray:
 
 
 def _distinct(x: FloatArray) -> tuple[IntArray, IntArray]:
-    """The first of each set of equal rows, and for every row the place of its first there."""
-    # Zeros have one sign by now, so rows are equal if their bytes are, which sort much faster.
+    """The first of each set of equal rows, and for every row the place of its set there."""
+    # Adding zero turns -0.0 into 0.0. Rows are then equal if their bytes are, which sort much
+    # faster.
     rows = np.ascontiguousarray(x + 0.0).view(np.dtype((np.void, x.itemsize * x.shape[1])))
     _, first, owner = np.unique(rows.ravel(), return_index=True, return_inverse=True)
     order = np.argsort(first)
@@ -224,7 +227,7 @@ def _weights(codes: FloatArray, distances: FloatArray) -> FloatArray:
     """``|c_j / d_j| / |sum_j c_j / d_j|``, as published."""
     ratio = codes / distances
     magnitude = np.abs(ratio)
-    # Coefficients of both signs may cancel in the sum: not beyond rounding, or it means nothing.
+    # Coefficients of both signs may cancel in the sum; below rounding it would mean nothing.
     least = np.finfo(float).eps * magnitude.sum(axis=1)
     total = np.maximum(np.abs(ratio.sum(axis=1)), least)
     return magnitude / total[:, None]
@@ -232,7 +235,7 @@ def _weights(codes: FloatArray, distances: FloatArray) -> FloatArray:
 
 def _kept(weights: FloatArray, keep: float) -> FloatArray:
     """The fewest, largest weights of each row that carry at least ``keep`` of its sum."""
-    # From the smallest up, so that keep=1 drops nothing but zeros, whatever the rounding.
+    # Summed from the smallest up, so that keep=1 drops only zeros, whatever the rounding.
     order = np.argsort(weights, axis=1, kind="stable")
     rising = np.take_along_axis(weights, order, axis=1)
     dropped = rising.cumsum(axis=1) <= (1 - keep) * weights.sum(axis=1, keepdims=True)

@@ -1,4 +1,4 @@
-"""Where sweeps are, between two of them: what a checkpoint keeps."""
+"""The state of the sweeps between two of them: what a checkpoint keeps."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from srsg.kernels.sweep import SweepOutcome
 
 @dataclass
 class SweepState:
-    """Where the sweeps are: all that the result is made of, and a next fit could start from."""
+    """All that the result is made of so far, and that another fit can start from."""
 
     codes: sparse.csr_array
     ever_cut: NDArray[np.bool_]
@@ -29,7 +29,7 @@ class SweepState:
         return len(self.objective) - 1
 
     def note(self, value: float, outcome: SweepOutcome, tol: float) -> None:
-        """Take over what a sweep ended with, but for the codes."""
+        """Take over what a sweep ended with, except the codes."""
         self.converged = abs(value - self.objective[-1]) < tol or not outcome.changed.any()
         self.objective.append(value)
         self.ever_cut |= outcome.cut
@@ -37,7 +37,7 @@ class SweepState:
         self.n_let_in += int(outcome.let_in.sum())
 
     def arrays(self) -> dict[str, NDArray]:
-        """All of it by name."""
+        """All of it, as arrays by name."""
         codes = {name: getattr(self.codes, name) for name in ("indptr", "indices", "data")}
         counts = np.array([self.n_iter, self.n_let_in, self.converged])
         objective = np.array(self.objective)
@@ -45,7 +45,7 @@ class SweepState:
 
     @classmethod
     def kept_last(cls, keep: Checkpoint, init_codes: sparse.csr_array) -> Self:
-        """The state after the last sweep that was kept, or before the first."""
+        """The state after the last sweep in the checkpoint, or before the first sweep."""
         kept = max(keep.load("sweep"), key=lambda each: len(each["objective"]), default=None)
         if kept is None:
             return cls(init_codes, np.zeros(init_codes.shape[0], bool))

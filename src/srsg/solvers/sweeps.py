@@ -31,10 +31,10 @@ from srsg.solvers.sweep_state import SweepState
 from srsg.types import FloatArray, IntArray
 
 POINTS_PER_CALL = 512
-"""Points solved between two looks at the keyboard and the progress."""
+"""Points solved per call of the kernel: between calls, Ctrl-C is noticed and progress is shown."""
 
 LEAST_SHARED = 256
-"""Points that are worth sharing among threads: for fewer, waking them takes longer."""
+"""The fewest points worth sharing among threads: with fewer, waking the threads takes longer."""
 
 KEPT_SIZE = 12
 """Problems with up to this many active coordinates are kept from one sweep to the next."""
@@ -82,10 +82,10 @@ def srsg_codes(
 ) -> SRSGCodes:
     """Regularise codes by the supports of the neighbours' codes.
 
-    Every sweep solves problem (7) for the points 1 to n in turn, each from its present code
-    and with the present codes of its neighbours. It ends when the objective ``L(Z)`` changes by
-    less than ``tol`` in a sweep, or when no support has changed. Points that do not wait for
-    each other are solved at once, which changes no bit of the result.
+    Every sweep solves problem (7) for the points 1 to n in turn, each from its present code and
+    with the present codes of its neighbours. The sweeps end when the objective ``L(Z)`` changes by
+    less than ``tol`` in one of them, or when no support has changed. Points that do not wait for
+    each other are solved at the same time, which changes no bit of the result.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def srsg_codes(
     gamma, step, max_sweeps, max_iter, tol
         The paper's ``gamma``, ``s``, ``M_c``, ``M_p`` and ``epsilon``.
     engine : Engine, optional
-        Tells how many threads to use, and is told of every sweep; all cores by default.
+        Says how many threads to use, and shows the progress of every sweep; all cores by default.
 
     Returns
     -------
@@ -132,6 +132,7 @@ def srsg_codes(
                 run.sweep(stage)
             value = _objective(run.outcome.fit, run.codes, neighbors, gamma)
             state.note(value, run.outcome, tol)
+            # Only a checkpoint needs a matrix of the codes after every sweep.
             if save is not None:
                 state.codes = run.codes.to_csr(points.n)
                 save(state)
@@ -164,7 +165,7 @@ def _sweeps_over(
 @contextmanager
 def _threads(points: Points, engine: Engine) -> Iterator[tuple[ThreadPoolExecutor, int]]:
     """Threads of this process, each with serial linear algebra, and how many there are."""
-    # On a cluster the engine counts the workers, and this process is one of its own.
+    # On a cluster the engine counts the workers' threads, but the sweeps run here, in the client.
     n_threads = cpu_count() if points.in_shards else engine.n_workers
     with ThreadPoolExecutor(n_threads) as threads, serial_linear_algebra():
         yield threads, n_threads
@@ -183,9 +184,9 @@ def new_srsg_codes(
     tol: float = 1e-5,
     engine: Engine | None = None,
 ) -> sparse.csr_array:
-    """Regularise codes of new points by the supports of their neighbours' codes, which stay.
+    """Regularise codes of new points by the supports of their neighbours' codes, which are fixed.
 
-    One problem (7) for each new point, from its l1 code.
+    This solves one problem (7) for each new point, starting from its l1 code.
 
     Parameters
     ----------
@@ -225,7 +226,7 @@ def new_srsg_codes(
     """
     engine = engine or ThreadEngine()
     settings = Settings(float(gamma), float(step), int(max_iter), float(tol))
-    waves = [blocks_of_rows(queries.n, engine.block_size)]  # none of them waits for another
+    waves = [blocks_of_rows(queries.n, engine.block_size)]  # no block waits for another
     with (
         _threads(points, engine) as (threads, _),
         engine.progress.stage("support regularisation", queries.n) as stage,
@@ -246,7 +247,7 @@ def new_srsg_codes(
 
 
 class _Sweeps:
-    """Sweeps under way: all that one of them hands on to the next.
+    """Sweeps in progress: all that one sweep hands on to the next.
 
     Parameters
     ----------
@@ -255,7 +256,7 @@ class _Sweeps:
     threads : ThreadPoolExecutor
         Threads of this process, which solve the small problems.
     waves : list of lists of ndarray
-        The rows in the order they are solved in; the parts of a wave at once.
+        The rows in the order in which they are solved; the parts of a wave at the same time.
     fitted : csr_array, optional
         Codes of the points, if the targets are new.
     """
@@ -276,6 +277,7 @@ class _Sweeps:
         new: NDArray[np.floating]
         n_rows = len(neighbors)
         self.engine, self.settings, self.threads, self.waves = engine, settings, threads, waves
+        # Some spare room, so that codes can grow before all rows have to be copied.
         self.codes = Codes.from_csr(init_codes, spare=16)
         self.outcome = new_outcome(n_rows)
         self.remote: RemoteProblems | None = None
@@ -297,7 +299,7 @@ class _Sweeps:
         self.coded = SweepData(x, new, targets.own, neighbors)
 
     def fits(self) -> FloatArray:
-        """``||x_i - X z_i||^2`` of every code, before the first sweep."""
+        """``||x_i - X z_i||^2`` for every code, before the first sweep."""
         if self.remote is not None:
             return self.first_fits
         blocks = blocks_of_rows(len(self.coded.own), POINTS_PER_CALL)
@@ -307,8 +309,10 @@ class _Sweeps:
         )
 
     def sweep(self, stage: Stage) -> None:
-        """Solve all points once, in as many passes as it takes to know what they need."""
-        before = self.codes.resized(self.codes.width)  # a copy
+        """Solve all points once, in as many passes as it takes to learn what they need."""
+        # A copy: every point starts from its code before the sweep, and votes with it for the
+        # points that come earlier.
+        before = self.codes.resized(self.codes.width)
         if self.remote is None:
             self._solve_all(before, self.at_hand, _first_pass(len(before.size), 0), stage)
             return
@@ -323,7 +327,7 @@ class _Sweeps:
     def _solve_all(
         self, before: Codes, known: KnownInputs, this_pass: SweepPass, stage: Stage
     ) -> SweepPass:
-        """One pass; gives the codes more room where one outgrows it."""
+        """One pass over all points; the codes get more room when one outgrows theirs."""
 
         def solve(part: IntArray) -> int:
             voters = (before, self.codes) if self.fitted is None else (self.fitted, self.fitted)
@@ -339,14 +343,19 @@ class _Sweeps:
                 self.outcome,
             )
 
+        # Wave after wave: the parts of a wave never need each other's new codes, so it does not
+        # matter which thread is first.
         for wave in self.waves:
             parts: Sequence[IntArray] = wave
             while parts:
+                # A single part runs in this thread: waking another would only take longer.
                 counts = list((map if len(parts) == 1 else self.threads.map)(solve, parts))
                 if this_pass.number == 1:
                     stage.advance(sum(counts))
                 left = zip(parts, counts, strict=True)
                 parts = [part[count:] for part, count in left if count < len(part)]
+                # The kernel stops at a code that has no room. Arrays cannot grow while threads
+                # write to them, so the rest of the wave goes on in a second round.
                 if parts:
                     width = 2 * self.codes.index.shape[1] + 1
                     self.codes = self.codes.resized(width)
@@ -363,14 +372,17 @@ def _first_pass(n_rows: int, width: int) -> SweepPass:
 
 
 def _waves(neighbors: IntArray, n_threads: int) -> list[list[IntArray]]:
-    """Points that can be solved at once in parts for the threads; where these are few, one part
-    of as many as there are in a row."""
+    """Sets of points that can be solved at the same time, each in parts for the threads; small sets
+    that follow each other become one part."""
     n_points, n_neighbors = neighbors.shape
+    # One thread takes the order 0..n-1 itself, in parts of one call each.
     if n_threads == 1:
         return [[part] for part in blocks_of_rows(n_points, POINTS_PER_CALL)]
     starts = np.arange(n_points + 1) * n_neighbors
     waves: list[list[IntArray]] = []
     few: list[IntArray] = []
+    # Small sets in a row become one part, which one thread solves in order: a point still comes
+    # after the neighbours it waits for.
     for points in independent_sets(starts, neighbors.ravel()):
         if len(points) < LEAST_SHARED:
             few.append(points)

@@ -25,7 +25,7 @@ class WorkingSets(Sized):
 
     @classmethod
     def empty(cls, half_lam: FloatArray, ridge: FloatArray) -> Self:
-        """For all queries, with nothing in the working sets."""
+        """Empty working sets for all queries."""
         n_rows = len(half_lam)
         return cls(np.arange(n_rows), Codes.empty(n_rows), Penalty(half_lam, ridge))
 
@@ -37,7 +37,7 @@ class WorkingSets(Sized):
         return type(self)(self.rows[chosen], self.codes.take(chosen), penalty)
 
     def copy(self) -> Self:
-        """A copy whose codes can be changed, as narrow as they allow."""
+        """A copy whose codes can be changed, no wider than the longest of them."""
         return self._with(self.codes.resized(self.codes.longest))
 
     def with_members(self, index: IntArray, count: IntArray) -> Self:
@@ -46,7 +46,7 @@ class WorkingSets(Sized):
         codes = self.codes.resized(self.codes.longest + most)
         for k in range(most):
             joins = np.flatnonzero(count > k)
-            # With whatever value is left there from before: any start ends in a minimiser.
+            # The value stays whatever it was there before: any start leads to a minimiser.
             codes.index[joins, codes.size[joins] + k] = index[joins, k]
         return self._with(codes._replace(size=codes.size + count))
 

@@ -177,8 +177,8 @@ def test_the_command_line_on_a_cluster(client, files):
     [
         (["gone.npy"], "does not see this file"),
         (["points.csv"], "ending in .npy .parquet .zarr only"),
-        (["points.npy", "--report", "page.html"], "--report takes the points in this process"),
-        (["points.npy", "--method", "omp"], "--scheduler is no option of the method omp"),
+        (["points.npy", "--report", "page.html"], "--report needs the points in this process"),
+        (["points.npy", "--method", "omp"], "--scheduler is not an option of the method omp"),
     ],
 )
 def test_what_a_cluster_does_not_do_is_one_line(client, files, arguments, message):
@@ -245,7 +245,7 @@ def test_no_scheduler_and_no_client(monkeypatch):
     monkeypatch.setattr("srsg.engines.dask.clients.PATIENCE", 1)
     with pytest.raises(ConnectionError, match="No Dask scheduler answers at tcp"):
         L1Graph(5, engine="tcp://127.0.0.1:1").fit(X)
-    with pytest.raises(ValueError, match="engine='cloud' is none of"):
+    with pytest.raises(ValueError, match="engine='cloud' is neither"):
         L1Graph(5, engine="cloud").fit(X)
 
 
@@ -268,4 +268,4 @@ def test_nothing_of_dask_is_imported_and_its_absence_is_one_line():
     done = subprocess.run(
         [sys.executable, "-c", WITHOUT], capture_output=True, text=True, check=True
     )
-    assert done.stdout == "A Dask cluster takes dask and distributed: pip install 'srsg[dask]'.\n"
+    assert done.stdout == "A Dask cluster needs dask and distributed: pip install 'srsg[dask]'.\n"

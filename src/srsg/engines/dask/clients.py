@@ -21,8 +21,8 @@ def client_of(choice: Any) -> Any:
             return distributed.get_client()
         except ValueError as error:
             raise ClusterError(
-                'engine="dask" finds no Dask client. Make one first, distributed.Client(), or pass '
-                "a client or the address of its scheduler as engine."
+                'engine="dask" finds no Dask client. Create one first, distributed.Client(), or '
+                "pass a client or the address of its scheduler as engine."
             ) from error
     if isinstance(choice, str):
         return _connected(distributed, choice)
@@ -36,8 +36,8 @@ def client_of(choice: Any) -> Any:
 def _connected(distributed: Any, address: str) -> Any:
     if "://" not in address:
         raise ValueError(
-            f'engine={address!r} is none of "threads", "dask" and the address of a Dask scheduler '
-            "such as tcp://127.0.0.1:8786."
+            f'engine={address!r} is neither "threads" nor "dask" nor the address of a Dask '
+            "scheduler such as tcp://127.0.0.1:8786."
         )
     client = _connections.get(address)
     if client is None or client.status != "running":

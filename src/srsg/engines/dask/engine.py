@@ -28,27 +28,28 @@ from srsg.points import BLOCK_SIZE, Points, Rows
 from srsg.types import IntArray
 
 PRODUCTS_PER_TASK = 5e9
-"""Multiplications of one worker's scan of its points: a fraction of a second."""
+"""Multiplications in one worker's scan of its points: they take a fraction of a second."""
 
 BYTES_PER_BLOCK = 2**26
-"""Most bytes of the rows that a block starts with."""
+"""The most bytes of rows that a block starts with."""
 
 SHARE_UNDER_WAY = 1 / 12
-"""Most memory of a worker for the rows of all blocks under way: every worker gets every block."""
+"""The fraction of a worker's memory for the rows of all unfinished blocks: every worker gets every
+block."""
 
 BYTES_PER_SHARD = 2**27
-"""Most bytes of a shard of an array that the client sends."""
+"""The most bytes in a shard of an array that the client sends."""
 
 
 class DaskEngine:
-    """Blocks on the workers of a Dask cluster.
+    """Runs blocks on the workers of a Dask cluster.
 
     Parameters
     ----------
     client : distributed.Client
         The connection to the cluster.
     progress : Progress
-        Told of every block that is done.
+        Told about every block that is done.
     checkpoint : Checkpoint
         Where algorithms keep the work done so far.
     """
@@ -121,8 +122,8 @@ class DaskEngine:
     def _submit_start(self, task: Any, points: ShardedPoints, block: Any) -> Any:
         """Fetch the rows that a block needs and start it.
 
-        Here and below the futures of intermediate results are dropped, so that workers forget
-        these as soon as they were used.
+        Here and below, the futures of intermediate results are not kept, so that workers forget
+        these results as soon as they have been used.
         """
         submit, index = self.client.submit, task.rows(block)
         bounds = np.searchsorted(index, points.starts)
@@ -156,7 +157,7 @@ class DaskEngine:
         return submit(_finish, task, started, order, *found, pure=False)
 
     def _lost_shards(self, points: ShardedPoints) -> Lost:
-        """For work of which every piece needs every shard: makes the lost ones again."""
+        """For work of which every piece needs every shard: makes lost shards again."""
 
         def lost(workers: dict[str, int], under_way: list[int]) -> list[int]:
             missing = points.shards.missing(workers)
@@ -169,6 +170,8 @@ class DaskEngine:
 
     def rows_per_block(self, points: Points, n_rows: int, rows_each: float = 1.0) -> int:
         assert isinstance(points, ShardedPoints)
+        # Large enough that a scan outweighs the cost of a task, small enough for the workers'
+        # memory, and enough blocks to keep all workers busy.
         by_work = PRODUCTS_PER_TASK / (points.largest_part * points.n_features)
         under_way = pieces_under_way(living_workers(self.client))
         most = min(BYTES_PER_BLOCK, SHARE_UNDER_WAY * memory_limit(self.client) / under_way)
@@ -187,12 +190,12 @@ class DaskEngine:
         return self.place([ArrayChunk(x[at : at + rows], prepared=True) for at in starts])
 
     def place(self, chunks: Sequence[Chunk], *, name: str = "X") -> ShardedPoints:
-        """Have the workers make shards of these chunks, and return them as points.
+        """Have the workers turn these chunks into shards, and return them as points.
 
         Raises
         ------
         ValueError
-            If they are not finite or have rows of zeros; ``name`` goes into the message.
+            If values are not finite or rows are zero; ``name`` goes into the message.
         """
         shards = Placement(self.client, chunks)
         self._make(shards, list(range(len(chunks))), "points to the workers")
@@ -265,7 +268,7 @@ def _scan_shard(task: Any, started: Any, starts: IntArray, *shards: Shard) -> li
 
 
 def _finish(task: Any, started: Any, order: IntArray, *found: list[Any]) -> Any:
-    """``order`` says where in what the owners found each shard is."""
+    """``order`` gives, for every shard, its place among the results of all owners."""
     all_found = [each for of_owner in found for each in of_owner]
     with serial_linear_algebra():
         return task.finish(started, [all_found[place] for place in order])

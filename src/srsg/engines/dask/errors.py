@@ -1,4 +1,4 @@
-"""What is said when the cluster fails, or is not there."""
+"""Errors for a cluster that fails or is missing."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ class ClusterError(ConnectionError):
 
 
 def needed_dask() -> Any:
-    """The library ``distributed``, or one line that says how to get it."""
+    """The library ``distributed``, or a one-line error that says how to get it."""
     try:
         import distributed
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError(
-            "A Dask cluster takes dask and distributed: pip install 'srsg[dask]'."
+            "A Dask cluster needs dask and distributed: pip install 'srsg[dask]'."
         ) from error
     return distributed

@@ -1,4 +1,4 @@
-"""Arrays of files that the workers read: nothing but their shape goes through the client."""
+"""Arrays in files that the workers read: only their shape goes through the client."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ENDINGS = (".npy", ".parquet", ".zarr")
 
 @dataclass(frozen=True)
 class Layout:
-    """A file as an array that is read where it is sliced: all that Dask asks of one."""
+    """A file as an array that is read only when it is sliced, which is all that Dask requires."""
 
     path: str
     shape: tuple[int, int]
@@ -59,7 +59,7 @@ def read_array(
 ) -> tuple[Any, Layout]:
     """A file as a dask array whose chunks the workers read.
 
-    The columns of a table are chosen as :func:`srsg.files.read_points` chooses them, by all rows:
+    The columns of a table are chosen as :func:`srsg.files.read_points` chooses them, from all rows:
     one worker reads the table once, a few columns at a time, before the others start.
 
     Parameters
@@ -99,7 +99,7 @@ def read_array(
     array = import_module("dask.array").from_array(
         replace(layout, found=None),  # goes to every worker
         chunks=(tuple(np.diff(layout.ends, prepend=0).tolist()), layout.shape[1]),
-        name=False,  # the same path may have another content next time
+        name=False,  # the same path may have other content next time
         meta=np.empty((0, 0), layout.dtype),  # or Dask would read a little here, in the client
         inline_array=True,
     )
@@ -139,7 +139,7 @@ def _seen_by_worker(path: str) -> Iterator[None]:
 
 
 def _opened(path: str, variable: str | None) -> Any:
-    """The array of a file, of which nothing is read yet."""
+    """The array of a file, not read yet."""
     if path.lower().endswith(".npy"):
         check_file(Path(path))
         return load_npy(Path(path))
@@ -186,7 +186,7 @@ def _column_by_column(path: str, names: list[str], n_rows: int) -> Iterator[tupl
 
 
 def _rows_of_parquet(path: str, start: int, end: int, columns: Sequence[str]) -> Any:
-    """Rows of a file, of which only the row groups are read that have them."""
+    """Rows of a file; only the row groups that contain them are read."""
     with needed("pyarrow.parquet", "Parquet files").ParquetFile(path) as file:
         counts = [file.metadata.row_group(k).num_rows for k in range(file.num_row_groups)]
         ends = np.cumsum([0, *counts])

@@ -1,7 +1,7 @@
 """Points in shards: each shard has consecutive points and lies on the worker that owns it.
 
-A shard is made from a chunk, which a worker reads, computes or is given. The client knows how, so
-a shard that is lost with its worker is made again.
+A shard is made from a chunk, which a worker reads, computes or receives. The client knows how, so
+a shard that is lost with its worker can be made again.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def report_of(shard: Shard) -> Report:
 
 
 def check_reports(reports: Sequence[Report], name: str) -> None:
-    """Refuse points that cannot be clustered, with the messages of one process."""
+    """Refuse points that cannot be clustered, with the same messages as in one process."""
     from sklearn.utils import assert_all_finite
 
     for report in reports:
@@ -145,7 +145,7 @@ class ShardedPoints(Points):
 
 
 class Placement:
-    """The shards on the workers, and how to make those again that are lost.
+    """The shards on the workers, and how to make lost ones again.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Tables of files that the workers read, for the command line."""
+"""Tables in files that the workers read, for the command line."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Many tasks on a cluster whose workers may be lost.
 
-The client drives: a few pieces of work are under way at a time, and pieces that are lost with a
-worker are submitted again. So every piece must be a pure function of what the client can name.
+The client is in control: a few pieces of work are in progress at a time, and pieces that are lost
+with a worker are submitted again. So every piece must be a pure function of inputs that the client
+can name.
 """
 
 from __future__ import annotations
@@ -28,15 +29,15 @@ CHECK_INTERVAL = 1.0
 
 
 class TaskPool:
-    """Pieces under way on a cluster.
+    """Pieces of work in progress on a cluster.
 
     Parameters
     ----------
     client : distributed.Client
     submit : callable
-        Submits what a piece needs and returns the futures; the last is that of its result.
+        Submits what a piece needs and returns the futures; the last one is that of its result.
     lost : callable
-        Given the living workers and the pieces under way, repairs what the pieces need and
+        Given the living workers and the pieces in progress, restores what the pieces need and
         returns those that have to be submitted again.
     label : str
         The name of the work in progress bars and error messages.
@@ -59,8 +60,9 @@ class TaskPool:
         progress: Progress,
         done: Callable[[Any], None] | None = None,
     ) -> list[Any]:
-        """The results of all pieces, in their order; ``done`` is called with each at once."""
+        """The results of all pieces, in their order; ``done`` is called with each as it arrives."""
         found: dict[int, Any] = {}
+        # In reverse, since pieces are taken from the end; lost ones go back there and come first.
         waiting = list(range(len(pieces)))[::-1]
         tries = [0] * len(pieces)
         workers = living_workers(self.client)
@@ -70,6 +72,7 @@ class TaskPool:
                 while len(found) < len(pieces):
                     while waiting and len(self.under_way) < pieces_under_way(workers):
                         self._submit(waiting.pop(), pieces)
+                    # Woken by a result, or after a while to see which workers are still alive.
                     place, future = self._next_event()
                     again: list[int] = []
                     if future is not None and self._is_current(place, future):
@@ -90,6 +93,7 @@ class TaskPool:
                         self._cancel(self.under_way.pop(lost))
                         waiting.append(lost)
         except BaseException as error:
+            # Also after Ctrl-C: the cluster must not go on with work that nobody waits for.
             for futures in self.under_way.values():
                 self._cancel(futures)
             if isinstance(error, Exception) and self.client.status != "running":
@@ -157,7 +161,7 @@ def living_workers(client: Any) -> dict[str, int]:
 
 
 def pieces_under_way(workers: dict[str, int]) -> int:
-    """How many pieces are under way at a time: one for every thread, and some to follow."""
+    """How many pieces are in progress at a time: one for every thread, and a few to follow."""
     return sum(workers.values()) + 2
 
 
