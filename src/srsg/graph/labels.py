@@ -217,7 +217,13 @@ def label_embedding(
     array([0, 1])
     """
     if assign_labels == "discretize":
-        return np.asarray(discretize(vectors, random_state=random_state), dtype=np.intp)
+        try:
+            return np.asarray(discretize(vectors, random_state=random_state), dtype=np.intp)
+        except np.linalg.LinAlgError as error:
+            raise ValueError(
+                "assign_labels='discretize' found no rotation for this embedding: use 'kmeans' or "
+                "'cluster_qr'."
+            ) from error
     if assign_labels == "cluster_qr":
         return np.asarray(cluster_qr(vectors), dtype=np.intp)
     if assign_labels != "kmeans":

@@ -31,12 +31,21 @@ def local_scaling(X: NDArray, scale_neighbor: int) -> FloatArray:
            [0.0111, 0.1353, 1.    ]])
     """
     with serial_linear_algebra():
-        squared = euclidean_distances(X.astype(np.float64), squared=True)
+        squared = euclidean_distances(_of_moderate_size(X), squared=True)
     squared = (squared + squared.T) / 2
     np.fill_diagonal(squared, 0.0)
     # The nearest to a point is the point itself, at place 0.
     scale = np.sqrt(np.partition(squared, scale_neighbor, axis=1)[:, scale_neighbor])
     return _gaussian(squared, np.outer(scale, scale))
+
+
+def _of_moderate_size(X: NDArray, like: NDArray | None = None) -> FloatArray:
+    """The points divided by a power of two, so that squared distances stay finite.
+
+    The kernel depends on ratios of distances only, and a power of two changes no other bits.
+    """
+    largest = np.abs(X if like is None else like).max()
+    return np.ldexp(X.astype(np.float64), -int(np.frexp(largest)[1]))
 
 
 def local_scaling_rows(
@@ -58,8 +67,8 @@ def local_scaling_rows(
            [0.    , 0.    , 1.    ]])
     """
     engine = engine or ThreadEngine()
-    points = Searchable.of(x)
-    data = (points, queries)
+    points = Searchable.of(_of_moderate_size(x))
+    data = (points, _of_moderate_size(queries, like=x))
     blocks = blocks_of_rows(len(queries), BLOCK_SIZE)
     task = partial(_nearest_of_new, n_neighbors=scale_neighbor)
     found = engine.map(task, data, blocks, label="nearest neighbours")

@@ -85,6 +85,9 @@ def estimate_n_clusters(
     >>> count.n_clusters, count.n_components
     (3, 1)
     """
+    weights = graph if isinstance(graph, np.ndarray) else graph.data
+    if not np.isfinite(weights).all():
+        raise ValueError("graph contains NaN or infinity.")
     n_components = len(substantial_components(graph))
     kept = _substantial(graph)
     own = graph[kept][:, kept]
