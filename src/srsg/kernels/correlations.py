@@ -160,7 +160,7 @@ def violators(points, own, resid, correlations, codes, half_lam, bounds, most, f
         keys = found.key[p, : most[p]]
         ids = found.index[p, : most[p]]
         # Two passes, as in `nearest`. Nearly every row ends the first one without a candidate, so
-        # its loop compares float32 with float32 and does nothing else: that runs vectorised.
+        # its loop compares float32 with float32 and does nothing else.
         count = ZERO
         weakest = np.float32(bound - slack)
         for t in range(row.shape[0]):

@@ -123,8 +123,8 @@ def stable_step(gram, moves, step):
                     total += abs(gram[k, j])
             low = max(low, gram[k, k])
             high = max(high, total)
-    # The largest eigenvalue lies between the largest diagonal entry and the largest row sum. The
-    # row sum settles most problems without a factorisation.
+    # The largest eigenvalue lies between the largest diagonal entry and the largest row sum. If the
+    # row sum is small enough, no factorisation is needed.
     if 2 * step * high <= 1.0 or is_above_spectrum(gram, moves, 0.5 / step):
         return step
     # Bisection with Cholesky factorisations: unlike power iterations it cannot underestimate the

@@ -33,7 +33,7 @@ def pulled_sets(codes, rows, starts, neighbors, weights, sets, pull):
     row ``rows[p]`` of ``codes`` and of the rows of its neighbours.
     """
     # Where each point stands in the set being made: a table of all points, cleared only where it
-    # was used, so that a lookup costs nothing and a row costs no more than its entries.
+    # was used, so that a lookup is one read and a row costs no more than its entries.
     place = np.full(codes.size.shape[0], -1, np.int64)
     for p in range(rows.shape[0]):
         i = rows[p]

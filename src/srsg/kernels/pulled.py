@@ -46,7 +46,7 @@ FIRST_REDUCTION = 0.05
 def add_combination(points, index, weights, count, out):
     """Add the first ``count`` points of ``index``, each times its weight, four at a time."""
     # Each pass reads and writes ``out`` once, so four points per pass save three quarters of that
-    # traffic. The brackets fix the order of the sum.
+    # traffic.
     whole = count - count % 4
     for a in range(0, whole, 4):
         first, second = points[index[a]], points[index[a + 1]]

@@ -239,7 +239,7 @@ class RemoteProblems:
         self, rows: IntArray, sizes: IntArray, index: list[IntArray], numbers: list[FloatArray]
     ) -> None:
         """Append problems to those that are kept. The few that they replace stay, unused."""
-        # Appended, because a problem that is made again is mostly larger than the one it replaces.
+        # Appended, because a problem that is made again is larger than the one it replaces.
         kept = self.kept
         kept.size[rows] = sizes
         kept.active_at[rows] = len(kept.active) + _starts(np.cumsum(sizes))
