@@ -54,7 +54,7 @@ class AgreementClusterer(CodeClusterer):
         return embedded_graph(graph, count, neighbors, bridge, cut, engine, commute_time=True)
 
     def _counted_graph(self, graph: Graph) -> Graph:
-        # Edges that lose their weight for want of agreement must not count as one more cluster.
+        # Edges that lose their weight for lack of agreement must not count as one more cluster.
         return self._graph_of_codes() if self.affinity == "agreement" else graph
 
     @property

@@ -72,7 +72,7 @@ def line_chart(
     x_label, y_label, title : str
         In words; the title is for those who cannot see the chart.
     gap_after : int, optional
-        Mark the step after so many values.
+        Mark the step after this many values.
     line_at : float, optional
         Draw a dashed vertical line at this x.
 
@@ -159,7 +159,7 @@ def histogram(
 
 
 def bins(values: FloatArray, most: int = 30) -> FloatArray:
-    """Edges of at most so many bins, centred on whole numbers where all values are."""
+    """Edges of at most ``most`` bins, centred on whole numbers if all values are whole."""
     low, high = float(values.min()), float(values.max())
     if (values == np.round(values)).all():
         width = max(1.0, np.ceil((high - low + 1) / most))

@@ -183,8 +183,8 @@ def confusion(found: Findings) -> str:
     small = max(found.confusion.table.shape) <= MOST_CELLS
     drawn = _cells(found) if small else _blocks(found)
     lead = (
-        "A row a class, a column a cluster. Every cluster is matched with one class at most, so "
-        "that as many points as can be agree (blue); columns are in the order of these classes."
+        "One row per class, one column per cluster. Every cluster is matched with at most one "
+        "class, so that as many points as possible agree (blue); columns follow these classes."
     )
     return section("classes", "True classes", drawn + _largest_disagreements(found), lead)
 
