@@ -15,14 +15,14 @@ from benchmarks.solvers import Solver
 from srsg import SRSG
 
 STAGES = {
-    "srsg.estimators.base.unit_points": "scaling",
+    "srsg.estimators.coded.unit_points": "scaling",
     "srsg.estimators.certified.l1_codes": "codes",
     "srsg.estimators.srsg.srsg_codes": "sweeps",
-    "srsg.estimators.base.symmetrized": "affinity",
+    "srsg.estimators.coded.symmetrized": "affinity",
     "srsg.estimators.srsg.symmetrized": "affinity",
-    "srsg.estimators.srsg.agreement": "affinity",
-    "srsg.graph.labels.embedded_graph": "eigenvectors",
-    "srsg.graph.labels.label_embedding": "K-means",
+    "srsg.estimators.agreement.agreement": "affinity",
+    "srsg.estimators.base.embedded_graph": "eigenvectors",
+    "srsg.estimators.base.label_embedding": "K-means",
 }
 """The functions of a fit whose time is taken; what is left is the rest."""
 

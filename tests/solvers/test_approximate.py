@@ -202,7 +202,7 @@ def test_command_line(tmp_path):
     shown = good(*options, "--approximate", "--candidates", 20).stderr
     assert f"50% {quantiles['50%']:.2g}, 90% {quantiles['90%']:.2g}" in " ".join(shown.split())
     assert "--candidates needs --approximate" in the_error(*options, "--candidates", 20, code=2)
-    assert "no option of the method omp" in the_error(
+    assert "is not an option of the method omp" in the_error(
         *options, "-m", "omp", "--approximate", code=2
     )
 

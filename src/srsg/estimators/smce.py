@@ -194,7 +194,8 @@ class SMCE(GraphClusterer):
     def _labels_of(
         self, vectors: FloatArray, n_clusters: int, random_state: RandomState, engine: Engine
     ) -> NDArray[np.intp]:
-        if len(self._distinct_) < n_clusters:
+        # The embedding of a fit that is under way has the distinct points only.
+        if len(vectors) != len(self._owner_) or len(self._distinct_) < n_clusters:
             return super()._labels_of(vectors, n_clusters, random_state, engine)
         distinct = vectors[self._distinct_]
         return super()._labels_of(distinct, n_clusters, random_state, engine)[self._owner_]

@@ -165,7 +165,8 @@ def test_files_are_read_by_the_workers(client, files, ending):
 
 def test_the_command_line_on_a_cluster(client, files):
     address = client.scheduler.address
-    plain = run("cluster", files / "points.parquet", "-k", 10, "--labels", "digit", "-q")
+    own = ["-k", 10, "--labels", "digit", "-q", "--method", "srsg"]
+    plain = run("cluster", files / "points.parquet", *own)
     there = ["--scheduler", address, "--labels", "digit", "-q"]
     found = run("cluster", files / "points.parquet", "-k", 10, *there)
     assert found.exit_code == 0, found.stderr
