@@ -145,23 +145,3 @@ def test_pipelines_are_kept_whole():
     search = StabilitySearch({"scaled": scaled}, 3, random_state=0).fit(X)
     assert isinstance(search.best_estimator_, Pipeline)
     assert search.predict(X[:4]).shape == (4,)
-
-
-def test_the_number_of_clusters_is_found_with_the_graph():
-    search = StabilitySearch(random_state=0).fit(load_wine().data)
-    assert search.n_clusters_ == 3
-    assert search.best_counts(3)[0] == 3
-    assert set(search.results_["n_clusters"]) <= set(search.cluster_counts_.tolist())
-    assert search.structure_found_
-
-
-def test_independent_subspaces_are_counted():
-    X, y = make_union_of_subspaces(240, n_subspaces=4, random_state=0)
-    search = StabilitySearch({"srsg": SRSG(), "ridge": RidgeGraph()}, random_state=0).fit(X)
-    assert search.n_clusters_ == 4
-    assert clustering_accuracy(y, search.labels_) == 1
-
-
-def test_a_number_needs_a_candidate_that_can_count():
-    with pytest.raises(ValueError, match="needs a candidate of this package"):
-        StabilitySearch({"kmeans": KMeans(n_init=1)}).fit(load_iris().data)

@@ -36,16 +36,6 @@ class SampleLabels:
     points: list[NDArray[np.intp]]
     halves: list[tuple[NDArray[np.intp], NDArray[np.intp]]]
 
-    @classmethod
-    def at(
-        cls, column: int, points: list[NDArray], halves: list[tuple[NDArray, NDArray]]
-    ) -> SampleLabels:
-        """One number of clusters, from labels that have one column for each."""
-        return cls(
-            [labels[:, column] for labels in points],
-            [(first[:, column], second[:, column]) for first, second in halves],
-        )
-
 
 def stability_of_points(labels: SampleLabels, samples: Sequence[IntArray]) -> float:
     """Mean agreement of the labels of two samples, on the points that both have.

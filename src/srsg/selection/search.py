@@ -31,9 +31,6 @@ from srsg.types import Matrix, RandomState
 TIE = 0.02
 """Scores this close are a tie, which the candidate that comes first wins."""
 
-N_PROPOSED = 3
-"""Numbers of clusters that each candidate proposes if none is given; all candidates try all."""
-
 LEAST_STABILITY = 0.5
 """Agreement between samples below which labels say more about the samples than about the data.
 Noise in ten dimensions and more stays below 0.2, in five below 0.4; a solid body in three
@@ -86,9 +83,7 @@ class StabilitySearch(BestCountsMixin, ClusterMixin, BaseEstimator):
         columns share one unit; for other tables only what is standardised. "graphs" leaves out
         what builds no graph.
     n_clusters : int or "auto"
-        Number of clusters. With "auto" every candidate that builds a graph proposes the three
-        numbers whose clusters two halves of the points reproduce best, see
-        :mod:`srsg.graph.reproducibility`; the score decides among all candidates and numbers.
+        Number of clusters; "auto" lets every candidate find its own.
     n_resamples : int
         Samples of the points per candidate; tables get one more.
     random_state : int, RandomState or None
@@ -117,8 +112,7 @@ class StabilitySearch(BestCountsMixin, ClusterMixin, BaseEstimator):
         False if the winner's labels are hardly more stable than those of noise: then the data
         may have no clusters at all.
     cluster_counts_, cluster_count_scores_ : ndarray
-        For ``n_clusters="auto"``: the numbers that the winner tried on halves of the points, and
-        how well these reproduced them.
+        For ``n_clusters="auto"``: the numbers that the winner tried, and their scores.
     columns_ : str
         What the columns look like.
     n_features_in_ : int
@@ -190,10 +184,9 @@ class StabilitySearch(BestCountsMixin, ClusterMixin, BaseEstimator):
         plan = Plan.of(columns, self.n_resamples)
         resamples = plan.draw(X.shape, rng)
         progress = progress_for(self.verbose)
-        counted = self._count(candidates, X, resamples, seed, progress)
-        tried = sorted({count for each in counted for count in each.best(N_PROPOSED)})
-        of_counts = self._scores(candidates, tried, X, resamples, seed, progress)
-        counts, scores = _at_best_counts(tried, of_counts)
+        counted = self._counts(candidates, X, resamples, seed, progress)
+        counts = [each.n_clusters for each in counted]
+        scores = self._scores(candidates, counts, X, resamples, seed, progress)
         best = _winner(scores)
         with progress.stage(f"{candidates[best][0]} on all points", 1), send_progress_to(SILENT):
             model = fresh(candidates[best][1], counts[best], seed).fit(X)
@@ -252,7 +245,7 @@ class StabilitySearch(BestCountsMixin, ClusterMixin, BaseEstimator):
                 )
         return candidates
 
-    def _count(
+    def _counts(
         self, candidates: Candidates, X: Any, resamples: Resamples, seed: int, progress: Progress
     ) -> list[ScoredCounts]:
         """The number of clusters of each candidate, and the evidence for it."""
@@ -285,25 +278,27 @@ class StabilitySearch(BestCountsMixin, ClusterMixin, BaseEstimator):
         resamples: Resamples,
         seed: int,
         progress: Progress,
-    ) -> list[Scores]:
-        """The scores of all candidates, for each number of clusters."""
+    ) -> Scores:
         n_fits = len(candidates) * (len(resamples.points) + 2 * len(resamples.halves))
-        found: list[list[SampleLabels]] = []
+        found = []
         with progress.stage("fits on samples", n_fits) as stage, _quietly():
 
-            def labels(candidate: Any, part: Any) -> NDArray[np.intp]:
+            def labels(candidate: Any, count: int, part: Any) -> NDArray[np.intp]:
                 stage.advance()
-                return labels_for_each(candidate, part, counts, seed)
+                return labels_for_each(candidate, part, [count], seed)[:, 0]
 
             base = X[resamples.base]
-            for _, candidate in candidates:
-                points = [labels(candidate, X[rows]) for rows in resamples.points]
+            for (_, candidate), count in zip(candidates, counts, strict=True):
+                points = [labels(candidate, count, X[rows]) for rows in resamples.points]
                 halves = [
-                    (labels(candidate, base[:, first]), labels(candidate, base[:, second]))
+                    (
+                        labels(candidate, count, base[:, first]),
+                        labels(candidate, count, base[:, second]),
+                    )
                     for first, second in resamples.halves
                 ]
-                found.append([SampleLabels.at(k, points, halves) for k in range(len(counts))])
-        return [score_candidates(of_count, resamples) for of_count in zip(*found, strict=True)]
+                found.append(SampleLabels(points, halves))
+        return score_candidates(found, resamples)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -321,14 +316,6 @@ def _quietly() -> Iterator[None]:
     with send_progress_to(SILENT), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
-
-
-def _at_best_counts(counts: list[int], of_counts: list[Scores]) -> tuple[list[int], Scores]:
-    """For every candidate the number of clusters with its largest score, and the scores there."""
-    best = np.argmax([scores.total for scores in of_counts], axis=0)
-    names = ("points", "features", "consensus")
-    parts = ([getattr(of_counts[k], name)[c] for c, k in enumerate(best)] for name in names)
-    return [counts[k] for k in best], Scores(*map(np.array, parts))
 
 
 def _winner(scores: Scores) -> int:
