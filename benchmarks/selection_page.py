@@ -90,7 +90,7 @@ def _targets(targets: Iterable[Target]) -> Iterator[str]:
     yield "## What was wanted\n"
     yield from _table(
         ["wanted", "measured", "on", "met"],
-        [[t.wanted, t.measured, t.on, "yes" if t.met else "**no**"] for t in targets],
+        [[t.wanted, t.measured, t.on, t.verdict] for t in targets],
     )
     yield (
         "A target with rows missing is judged on those that were run. Scattering features of all "

@@ -50,6 +50,14 @@ class Target:
     on: str
     met: bool
 
+    @property
+    def verdict(self) -> str:
+        """Yes or no; with rows missing, a yes holds for the others only."""
+        if not self.met:
+            return "**no**"
+        run, _, wanted = self.on.partition(" of ")
+        return "yes, on these" if wanted and wanted.split()[0] != run else "yes"
+
 
 def labels_rows(cells: Iterable[dict[str, Any]]) -> dict[str, Row]:
     """One row per data set, of all cells about labels."""
