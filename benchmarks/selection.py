@@ -35,9 +35,10 @@ from benchmarks.selection_page import page  # noqa: E402
 from srsg import SRSG, RidgeGraph, StabilitySearch  # noqa: E402
 from srsg.experiments.journal import code_digest  # noqa: E402
 from srsg.files import atomic_write  # noqa: E402
+from srsg.graph.unwrapping import clusterer_of  # noqa: E402
 from srsg.metrics import clustering_accuracy  # noqa: E402
 from srsg.selection.candidates import auto_candidates, look_at_columns  # noqa: E402
-from srsg.selection.fits import fresh, last_step  # noqa: E402
+from srsg.selection.fits import fresh  # noqa: E402
 
 N_JOBS = 2
 Cell = dict[str, Any]
@@ -97,7 +98,7 @@ def measure_labels(sample: data.Sample, seed: int) -> Cell:
     for name, method in (candidates | single_methods()).items():
         if name not in accuracies:
             model = fresh(method, sample.n_clusters, seed).fit(sample.X)
-            accuracies[name] = clustering_accuracy(sample.y, last_step(model).labels_)
+            accuracies[name] = clustering_accuracy(sample.y, clusterer_of(model).labels_)
     return {
         "chosen": search.best_name_,
         "candidates": list(candidates),
