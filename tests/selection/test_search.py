@@ -145,3 +145,25 @@ def test_pipelines_are_kept_whole():
     search = StabilitySearch({"scaled": scaled}, 3, random_state=0).fit(X)
     assert isinstance(search.best_estimator_, Pipeline)
     assert search.predict(X[:4]).shape == (4,)
+
+
+def test_independent_subspaces_are_counted():
+    X, y = make_union_of_subspaces(240, n_subspaces=4, random_state=0)
+    search = StabilitySearch({"srsg": SRSG(), "ridge": RidgeGraph()}, random_state=0).fit(X)
+    assert search.n_clusters_ == 4
+    assert search.best_counts(3)[0] == 4
+    assert clustering_accuracy(y, search.labels_) == 1
+
+
+def test_a_number_needs_a_candidate_that_can_count():
+    with pytest.raises(ValueError, match="needs a candidate of this package"):
+        StabilitySearch({"kmeans": KMeans(n_init=1)}).fit(load_iris().data)
+
+
+def test_a_row_of_zeros_leaves_the_candidates_that_can_take_it():
+    X = load_iris().data.copy()
+    X[3] = 0.0
+    search = StabilitySearch(n_clusters=3, random_state=0).fit(X)
+    assert "srsg" not in search.results_["candidate"]
+    assert "srsg, standardised, affine" in search.results_["candidate"]
+    assert search.labels_.shape == (150,)

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -179,7 +180,7 @@ class StabilitySearch(BestCountsMixin, ClusterMixin, BaseEstimator):
             check_cluster_count(self.n_clusters, X.shape[0])
         rng = check_random_state(self.random_state)
         columns = look_at_columns(X)
-        candidates = self._candidates(columns)
+        candidates = self._candidates(columns, X)
         seed = int(rng.randint(2**31 - 1))
         plan = Plan.of(columns, self.n_resamples)
         resamples = plan.draw(X.shape, rng)
@@ -226,9 +227,12 @@ class StabilitySearch(BestCountsMixin, ClusterMixin, BaseEstimator):
             validate_data(self, X, accept_sparse="csr", reset=False)
         )
 
-    def _candidates(self, columns: Columns) -> Candidates:
+    def _candidates(self, columns: Columns, X: Any) -> Candidates:
         if isinstance(self.candidates, str):
             found = auto_candidates(columns, {"n_jobs": self.n_jobs})
+            if columns is not Columns.MANY and _has_zero_rows(X):
+                # A row of zeros has a direction only beside a constant coordinate.
+                found = [(name, each) for name, each in found if name != "srsg"]
             if self.candidates == "graphs":
                 found = [
                     pair for pair in found if isinstance(clusterer_of(pair[1]), GraphClusterer)
@@ -304,6 +308,11 @@ class StabilitySearch(BestCountsMixin, ClusterMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def _has_zero_rows(X: NDArray | sparse.csr_array) -> bool:
+    stored = np.diff(X.indptr) if sparse.issparse(X) else X.any(axis=1)
+    return bool((stored == 0).any())
 
 
 def _builds_graph(candidate: Any) -> bool:
