@@ -310,7 +310,7 @@ class StabilitySearch(BestCountsMixin, ClusterMixin, BaseEstimator):
         return tags
 
 
-def _has_zero_rows(X: NDArray | sparse.csr_array) -> bool:
+def _has_zero_rows(X: Any) -> bool:
     stored = np.diff(X.indptr) if sparse.issparse(X) else X.any(axis=1)
     return bool((stored == 0).any())
 
