@@ -27,6 +27,7 @@ from srsg.graph.reproducibility import (
     reproducibility_score,
     search_counts,
 )
+from srsg.graph.unwrapping import clusterer_of
 from srsg.types import FloatArray, Graph, IntArray, Matrix, RandomState
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ def count_clusters(
     3
     """
     model = estimator if X is None else clone(estimator)
-    clusterer = model.steps[-1][1] if isinstance(model, Pipeline) else model
+    clusterer = clusterer_of(model)
     if not hasattr(clusterer, "fit_graph"):
         raise TypeError(f"estimator must build a graph; a {type(clusterer).__name__} has none.")
     if X is not None:
