@@ -78,7 +78,7 @@ def blas_threads():
 @pytest.fixture
 def two_blas_threads():
     """Without a context manager: inside one, threadpoolctl lets no other thread set anything."""
-    from srsg.engines.linear_algebra import _blas_libraries, _set_threads
+    from srsg.engines.threads import _blas_libraries, _set_threads
 
     libraries = _blas_libraries(len(sys.modules))
     before = [library.num_threads for library in libraries]

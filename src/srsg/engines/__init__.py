@@ -10,9 +10,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from srsg.engines.linear_algebra import serial_linear_algebra
     from srsg.engines.protocol import Block, Engine, Result, RowTask, ShardScan
-    from srsg.engines.threads import ThreadEngine
+    from srsg.engines.threads import ThreadEngine, serial_linear_algebra
 
 __all__ = [
     "Block",
@@ -24,7 +23,7 @@ __all__ = [
     "serial_linear_algebra",
 ]
 
-_HOME = {"ThreadEngine": "threads", "serial_linear_algebra": "linear_algebra"}
+_HOME = {"ThreadEngine": "threads", "serial_linear_algebra": "threads"}
 
 
 def __getattr__(name: str) -> Any:

@@ -1,21 +1,19 @@
 """The points: samples scaled to unit length, and blocks of them."""
 
-from srsg.points.rows import (
+from srsg.points.unit import (
     BLOCK_SIZE,
+    Points,
     Queries,
     Rows,
-    blocks_of_rows,
-    name_rows,
-    row_slices,
-    unique_indices,
-)
-from srsg.points.unit import (
-    Points,
     as_dense,
+    blocks_of_rows,
     check_zero_rows,
     float_type,
     is_memory_mapped,
+    name_rows,
     root_mean_square_length,
+    row_slices,
+    unique_indices,
     unit_points,
     unit_rows,
 )
