@@ -192,7 +192,7 @@ def test_the_path_to_a_code_leaves_no_trace(points):
     from srsg.kernels.codes import Codes
     from srsg.kernels.lasso import Penalty
     from srsg.solvers.l1 import solve_exactly
-    from srsg.solvers.working_sets import WorkingSets
+    from srsg.solvers.scans import WorkingSets
 
     reference = l1_codes(points, 0.1).codes
     rng = np.random.default_rng(0)

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from srsg.engines import ThreadEngine
 from srsg.kernels.codes import Codes
 from srsg.points import unique_indices, unit_points
-from srsg.solvers.l1 import l1_codes
-from srsg.solvers.locality import locality_order
+from srsg.solvers.l1 import l1_codes, locality_order
 
 
 def sets(index):

@@ -12,7 +12,7 @@ from srsg import SRSG
 from srsg.engines import ThreadEngine
 from srsg.kernels.codes import Codes
 from srsg.points import unit_points
-from srsg.solvers import auto_step, l1_codes, srsg_codes, sweeps, theorem_step
+from srsg.solvers import auto_step, l1_codes, srsg_codes, sweep_run, theorem_step
 from support import plain
 from support.subspaces import near_planes
 
@@ -58,8 +58,8 @@ def test_points_solved_at_once_change_no_bit(monkeypatch, n_threads):
     l1 = l1_codes(points, 0.01, n_neighbors=5)
     settings = {"gamma": 0.001, "step": 0.1, "max_sweeps": 6, "tol": 0.0}
     one = srsg_codes(points, l1.codes, l1.neighbors, engine=ThreadEngine(1), **settings)
-    monkeypatch.setattr(sweeps, "LEAST_SHARED", 4)
-    monkeypatch.setattr(sweeps, "POINTS_PER_CALL", 3)
+    monkeypatch.setattr(sweep_run, "LEAST_SHARED", 4)
+    monkeypatch.setattr(sweep_run, "POINTS_PER_CALL", 3)
     from_csr = Codes.from_csr
     monkeypatch.setattr(Codes, "from_csr", lambda codes, spare=0: from_csr(codes))
     several = srsg_codes(points, l1.codes, l1.neighbors, engine=ThreadEngine(n_threads), **settings)

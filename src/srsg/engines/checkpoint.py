@@ -11,7 +11,7 @@ import hashlib
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +29,18 @@ DIGEST_SIZE = 16
 """Bytes of a checksum; two contents will not have the same one by chance."""
 
 Arrays = Mapping[str, NDArray]
-Result = TypeVar("Result")
+
+
+class Kept(Protocol):
+    """A result that can be turned into named arrays and made of them again."""
+
+    def arrays(self) -> Arrays: ...
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays) -> Self: ...
+
+
+Result = TypeVar("Result", bound=Kept)
 
 
 class Checkpoint:
@@ -49,11 +60,12 @@ class Checkpoint:
         """
         return []
 
-    def saver(
-        self, name: str, arrays: Callable[[Result], Arrays]
-    ) -> Callable[[Result], None] | None:
-        """A function that keeps its argument, turned into arrays; None if nothing is kept."""
-        return None
+    def resume(
+        self, name: str, kind: type[Result]
+    ) -> tuple[list[Result], Callable[[Result], None] | None]:
+        """The results kept under a name, and a function that keeps one more, None if nothing is
+        kept."""
+        return [], None
 
     def of(self, *facts: Any) -> Checkpoint:
         """The part of the checkpoint for one piece of work, which these facts identify.
@@ -106,10 +118,11 @@ class FolderCheckpoint(Checkpoint):
         with atomic_write(self.folder / f"{name}.{self._checksum(arrays)}.npz") as path:
             np.savez(path, allow_pickle=False, **arrays)
 
-    def saver(
-        self, name: str, arrays: Callable[[Result], Arrays]
-    ) -> Callable[[Result], None] | None:
-        return lambda result: self.save(name, arrays(result))
+    def resume(
+        self, name: str, kind: type[Result]
+    ) -> tuple[list[Result], Callable[[Result], None] | None]:
+        kept = [kind.from_arrays(arrays) for arrays in self.load(name)]
+        return kept, lambda result: self.save(name, result.arrays())
 
     def load(self, name: str) -> list[dict[str, NDArray]]:
         found = []

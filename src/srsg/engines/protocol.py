@@ -106,9 +106,11 @@ class Engine(Protocol):
         """What ``task`` makes of every block with the rows that it needs, in the order of the
         blocks."""
 
-    def rows_per_block(self, points: Points, n_rows: int, rows_each: float = 1.0) -> int:
-        """How many of ``n_rows`` rows a block of a scan should have, if it needs ``rows_each``
-        points per row to start."""
+    def rows_per_block(
+        self, points: Points, n_rows: int, rows_each: Callable[[], float] | None = None
+    ) -> int:
+        """How many of ``n_rows`` rows a block of a scan should have, if it needs ``rows_each()``
+        points per row to start: one, unless said otherwise."""
 
     def points(self, x: Any) -> Points:
         """Unit-norm points, placed where the workers can use them."""

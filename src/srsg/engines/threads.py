@@ -109,10 +109,11 @@ class ThreadEngine:
     ) -> list[Result]:
         return self.map(partial(_start, task), points, blocks, label=label)
 
-    def rows_per_block(self, points: Points, n_rows: int, rows_each: float = 1.0) -> int:
-        return max(
-            1, min(self.block_size, -(-n_rows // self.n_workers))
-        )  # few rows too keep all busy
+    def rows_per_block(
+        self, points: Points, n_rows: int, rows_each: Callable[[], float] | None = None
+    ) -> int:
+        # Few rows too keep all threads busy.
+        return max(1, min(self.block_size, -(-n_rows // self._n_threads)))
 
     def points(self, x: Any) -> Points:
         if not isinstance(x, np.ndarray):

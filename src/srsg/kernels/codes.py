@@ -94,6 +94,10 @@ class Codes(NamedTuple):
         """Some of the rows."""
         return Codes(self.index[rows], self.value[rows], self.size[rows])
 
+    def trimmed(self) -> Codes:
+        """A copy no wider than the longest code."""
+        return self.resized(self.longest)
+
     def resized(self, width: int) -> Codes:
         """A copy in rows of the given width."""
         return Codes(padded(self.index, width), padded(self.value, width), self.size.copy())
@@ -128,6 +132,13 @@ def residuals(points, targets, codes, out):
         residual(points, targets[p], codes, p, out[p])
 
 
+def fits_of(points: NDArray, targets: NDArray, codes: Codes) -> FloatArray:
+    """``||x_i - X z_i||^2`` for every code."""
+    resid = np.empty(targets.shape)
+    residuals(points, targets, codes, resid)
+    return np.einsum("ij,ij->i", resid, resid)
+
+
 @kernel()
 def keep_supports(codes):
     """Drop the zeros of all codes and sort each code by index."""
@@ -156,14 +167,60 @@ def keep_sorted_support(codes, p):
 
 
 @kernel()
-def drop_zeros(codes):
-    """Drop the zeros of all codes; the other entries stay in order."""
-    for p in range(codes.size.shape[0]):
-        count = 0
+def renewed(codes, joining, count):
+    """The codes without their zeros, each with ``count[p]`` points of ``joining[p]`` added.
+
+    What a code does not use would only make its next problem larger. It may come back, but the
+    objective falls from scan to scan, so this ends. A code that no point joins is done: it is
+    sorted by index, while others stay in the order of joining.
+    """
+    n_rows = codes.size.shape[0]
+    width = 0
+    for p in range(n_rows):
+        width = max(width, codes.size[p] + count[p])
+    new = Codes(
+        np.zeros((n_rows, width), np.int64), np.zeros((n_rows, width)), np.zeros(n_rows, np.int64)
+    )
+    kept = min(width, codes.value.shape[1])
+    for p in range(n_rows):
+        # Whatever value stands where a point joins is its start: any leads to a minimiser.
+        for k in range(kept):
+            new.value[p, k] = codes.value[p, k]
+        size = 0
         for k in range(codes.size[p]):
-            # Entries only move to the left, so none is overwritten before it is read.
             if codes.value[p, k] != 0.0:
-                codes.index[p, count] = codes.index[p, k]
-                codes.value[p, count] = codes.value[p, k]
-                count += 1
-        codes.size[p] = count
+                new.index[p, size] = codes.index[p, k]
+                new.value[p, size] = codes.value[p, k]
+                size += 1
+        for k in range(count[p]):
+            new.index[p, size] = joining[p, k]
+            size += 1
+        new.size[p] = size
+        if count[p] == 0:
+            keep_sorted_support(new, p)
+    return new
+
+
+@kernel()
+def support_distances(codes, neighbors):
+    """``R_S(Z)`` of eq. (3): the support distances (4), summed over all pairs of neighbours."""
+    total = 0
+    for i in range(neighbors.shape[0]):
+        for j in neighbors[i]:
+            # Both supports are sorted, so one walk along the two finds where they differ. That a
+            # point cannot use itself does not count as a difference.
+            a = 0
+            b = 0
+            while a < codes.size[i] or b < codes.size[j]:
+                if b == codes.size[j] or (
+                    a < codes.size[i] and codes.index[i, a] < codes.index[j, b]
+                ):
+                    total += codes.index[i, a] != j
+                    a += 1
+                elif a == codes.size[i] or codes.index[j, b] < codes.index[i, a]:
+                    total += codes.index[j, b] != i
+                    b += 1
+                else:
+                    a += 1
+                    b += 1
+    return total

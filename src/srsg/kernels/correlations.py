@@ -52,10 +52,9 @@ class SortedLists(NamedTuple):
         index = np.zeros((n_rows, width), np.int64)
         return cls(index, np.full(index.shape, np.inf), np.zeros(n_rows, np.int64))
 
-    @classmethod
-    def concatenate(cls, parts: Sequence[SortedLists]) -> SortedLists:
-        """The lists of several blocks, one below the other."""
-        return cls(*map(np.concatenate, zip(*parts, strict=True)))
+    def take(self, rows: slice) -> SortedLists:
+        """Some of the rows, to be filled in place."""
+        return SortedLists(self.index[rows], self.key[rows], self.size[rows])
 
     @classmethod
     def best_of(cls, shards: Sequence[SortedLists], width: int) -> SortedLists:

@@ -5,21 +5,41 @@ larger problem has the same bits as if it had been made by itself, and it does n
 when and on how many coordinates a problem was made.
 """
 
+from __future__ import annotations
+
 from collections import namedtuple
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from srsg.kernels.compiled import helper, kernel
 from srsg.kernels.linalg import dot, gather, gram_matrix, in_float64, multiply
+from srsg.types import FloatArray, IntArray
 
 Problem = namedtuple("Problem", "gram b power")
 """``X_A' X_A``, ``X_A' x`` and ``x' x`` for the coordinates A of a point x."""
 
-KeptProblems = namedtuple("KeptProblems", "size room active_at active numbers_at numbers")
-"""Problems kept from one sweep to the next, one for each row: its number of coordinates (-1 if none
-is kept), how many there is room for, where its coordinates begin in ``active``, and where its
-numbers, packed by :func:`pack`, begin in ``numbers``."""
+
+class KeptProblems(NamedTuple):
+    """Problems kept from one sweep to the next, one for each row: its number of coordinates (-1 if
+    none is kept), how many there is room for, where its coordinates begin in ``active``, and where
+    its numbers, packed by :func:`pack`, begin in ``numbers``."""
+
+    size: IntArray
+    room: int
+    active_at: IntArray
+    active: IntArray
+    numbers_at: IntArray
+    numbers: FloatArray
+
+    @classmethod
+    def empty(cls, n_rows: int, room: int) -> KeptProblems:
+        """Room for the problem of every row, on this many coordinates; none is kept yet."""
+        rows = np.arange(n_rows)
+        length = packed_length(room) if room else 0
+        numbers = np.empty(n_rows * length)
+        active = np.empty(n_rows * room, np.int64)
+        return cls(np.full(n_rows, -1), room, rows * room, active, rows * length, numbers)
 
 
 def packed_length(size: Any) -> Any:

@@ -4,7 +4,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from srsg.kernels.compiled import helper, kernel
+from srsg.kernels.compiled import helper
 
 Votes = namedtuple("Votes", "index count voters")
 """How many of the ``voters`` (a point's K neighbours) use each index, sorted by index; indices that
@@ -79,28 +79,3 @@ def smallest_positive_coefficient(votes):
         if 0 < c < smallest:
             smallest = c
     return smallest
-
-
-@kernel()
-def support_distances(codes, neighbors):
-    """``R_S(Z)`` of eq. (3): the support distances (4), summed over all pairs of neighbours."""
-    total = 0
-    for i in range(neighbors.shape[0]):
-        for j in neighbors[i]:
-            # Both supports are sorted, so one walk along the two finds where they differ. That a
-            # point cannot use itself does not count as a difference.
-            a = 0
-            b = 0
-            while a < codes.size[i] or b < codes.size[j]:
-                if b == codes.size[j] or (
-                    a < codes.size[i] and codes.index[i, a] < codes.index[j, b]
-                ):
-                    total += codes.index[i, a] != j
-                    a += 1
-                elif a == codes.size[i] or codes.index[j, b] < codes.index[i, a]:
-                    total += codes.index[j, b] != i
-                    b += 1
-                else:
-                    a += 1
-                    b += 1
-    return total

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from srsg.engines import Engine, ThreadEngine
 from srsg.kernels.correlations import ScanBounds, SortedLists, nearest
-from srsg.points import Points, Queries, Rows, row_slices
+from srsg.points import Points, Queries, Rows
 from srsg.types import IntArray
 
 
@@ -56,28 +55,12 @@ class _Search:
 
     def scan_shard(self, shard: Points, started: Queries) -> SortedLists:
         assert started.new is not None
-        room = shard.room(min(self.block_size, len(started)))
-        parts = []
-        for rows in row_slices(len(started), self.block_size):
-            x = started.new[rows]
-            correlations = shard.correlations(x, room)
-            parts.append(nearest_in(shard, x, started.own[rows], correlations, self.n_neighbors))
-        return SortedLists.concatenate(parts)
+        found = SortedLists.empty(len(started), self.n_neighbors)
+        bounds = ScanBounds(shard.first, 0.0, shard.correlation_error)
+        for rows, correlations in shard.correlations_in_parts(started.new, self.block_size):
+            x, own = started.new[rows], started.own[rows]
+            nearest(shard.x, x, own, correlations, bounds, found.take(rows))
+        return found
 
     def finish(self, started: Queries, found: Sequence[SortedLists]) -> IntArray:
         return SortedLists.best_of(found, self.n_neighbors).index
-
-
-def nearest_in(
-    shard: Points,
-    vectors: NDArray[np.floating],
-    own: IntArray,
-    correlations: NDArray[np.float32],
-    n_neighbors: int,
-) -> SortedLists:
-    """The points of one shard nearest to vectors whose correlations with it are known."""
-    found = SortedLists.empty(len(own), n_neighbors)
-    if n_neighbors:
-        bounds = ScanBounds(shard.first, 0.0, shard.correlation_error)
-        nearest(shard.x, vectors, own, correlations, bounds, found)
-    return found

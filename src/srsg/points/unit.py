@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from tempfile import TemporaryFile
@@ -73,15 +73,23 @@ class Points:
     ) -> NDArray[np.float32]:
         """Inner products of the vectors with every point: one matrix product.
 
-        They are put into the first rows of ``room``, if given: allocating that much memory again
-        and again may cost as much as the product itself.
+        They are put into the first rows of ``room``, if given.
         """
         out = None if room is None else room[: len(vectors)]
         return np.matmul(vectors.astype(np.float32), self.x32.T, out=out)
 
-    def room(self, n_vectors: int) -> NDArray[np.float32]:
-        """Room for the correlations of this many vectors."""
-        return np.empty((n_vectors, self.n), np.float32)
+    def correlations_in_parts(
+        self, vectors: NDArray[np.floating], part_size: int
+    ) -> Iterator[tuple[slice, NDArray[np.float32]]]:
+        """Slices of the vectors, each with its :meth:`correlations`.
+
+        One array serves all parts in turn, so use it before taking the next: allocating that much
+        memory again and again may cost as much as the product itself.
+        """
+        room = np.empty((min(part_size, len(vectors)), self.n), np.float32)
+        for start in range(0, len(vectors), part_size):
+            part = slice(start, start + part_size)
+            yield part, self.correlations(vectors[part], room)
 
 
 @dataclass(frozen=True)

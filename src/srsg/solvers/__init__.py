@@ -8,8 +8,7 @@ from srsg.solvers.laplacian import LaplacianCodes, laplacian_codes
 from srsg.solvers.omp import OMPCodes, omp_codes
 from srsg.solvers.ridge import RidgeCodes, ridge_codes
 from srsg.solvers.smce import SMCECodes, new_smce_codes, smce_codes
-from srsg.solvers.steps import auto_step, theorem_step
-from srsg.solvers.sweeps import SRSGCodes, new_srsg_codes, srsg_codes
+from srsg.solvers.sweeps import SRSGCodes, auto_step, new_srsg_codes, srsg_codes, theorem_step
 
 __all__ = [
     "ApproximateCodes",

@@ -15,19 +15,23 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+from sklearn.exceptions import ConvergenceWarning
 
 from srsg.engines import Engine, ThreadEngine
 from srsg.engines.checkpoint import NO_CHECKPOINT, Checkpoint
+from srsg.engines.warnings import warn_user
+from srsg.kernels.codes import Codes
 from srsg.points import Points, Queries
-from srsg.solvers.convergence import ROUNDING, warn_of_violations
-from srsg.solvers.locality import locality_order
-from srsg.solvers.scans import L1Scan, ScanBlock, Scanned
-from srsg.solvers.working_sets import WorkingSets
+from srsg.solvers.scans import L1Scan, ScanBlock, Scanned, WorkingSets
 from srsg.types import FloatArray, IntArray
 
 MAX_SCANS = 100
 """A bound on the scans. Codes usually take 3 to 10; a tiny lam may take more than anyone can wait
 for, and rounding may make the same points join and leave forever."""
+
+ROUNDING = 1e-14
+"""Rounding of the inner products of unit vectors: no smaller violation means anything."""
 
 
 @dataclass(frozen=True)
@@ -149,7 +153,7 @@ def solve_exactly(
     """Let violators into the working sets until there are none, or after ``MAX_SCANS``."""
     scanned: list[Scanned] = []
     n_scans = 0
-    while len(active):
+    while len(active.rows):
         n_scans += 1
         # Half of the tolerance, because the scans check the conditions of half the objective. It
         # is never below rounding, or the scans might not end.
@@ -191,20 +195,22 @@ def _scan(
     keep: Checkpoint,
 ) -> list[Scanned]:
     """One scan of the active queries, except those whose outcome is in the checkpoint."""
-    name = f"scan-{number}"
     # An earlier run may have had blocks of other sizes: what counts is which rows it has done.
-    kept = [Scanned.from_arrays(arrays) for arrays in keep.load(name)]
+    kept, save = keep.resume(f"scan-{number}", Scanned)
     rest = active.without([block.rows for block in kept])
-    # How many points one block needs to start tells how many rows of that kind fit into a block.
-    some = rest[: engine.block_size]
-    needed = len(task.rows(ScanBlock(queries[some.rows], some)))
-    rows_per_block = engine.rows_per_block(points, len(rest), needed / max(1, len(some)))
+
+    def needed_per_row() -> float:
+        """How many points a row needs to start, judged by one block."""
+        some = rest[: engine.block_size]
+        return len(task.rows(ScanBlock(queries[some.rows], some))) / max(1, len(some))
+
+    rows_per_block = engine.rows_per_block(points, len(rest.rows), needed_per_row)
     return kept + engine.scan(
         task,
         points,
         [ScanBlock(queries[sets.rows], sets) for sets in rest.blocks(rows_per_block)],
-        label=f"codes, scan {number} of {len(active)} points",
-        done=keep.saver(name, Scanned.arrays),
+        label=f"codes, scan {number} of {len(active.rows)} points",
+        done=save,
     )
 
 
@@ -216,3 +222,94 @@ def _in_order(
     """A part of all blocks, in the order of its rows."""
     order = np.argsort(np.concatenate([rows(block) for block in blocks]))
     return np.concatenate([part(block) for block in blocks])[order]
+
+
+def locality_order(own: IntArray, codes: Codes, n_points: int, group_size: int) -> IntArray:
+    """Bring rows together that are coded over each other, or over the same points.
+
+    Every row joins the first point in its working set. Then every group joins another one, that
+    which comes first in the working set of one of its rows, and so on until groups are large.
+    Blocks of points can be coded in any order; in this one, fewer rows have to be fetched from
+    other workers, and those that are fetched stay in the processor's cache.
+
+    Parameters
+    ----------
+    own : ndarray of shape (n_rows,)
+        The point that each row codes, or -1 for a new vector.
+    codes : Codes
+        Working sets, the closest point first.
+    n_points : int
+        Number of points.
+    group_size : int
+        Mean size of the groups at the end.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from srsg.kernels.codes import Codes
+    >>> from srsg.solvers.l1 import locality_order
+    >>> index = np.array([[2], [3], [0], [1]])
+    >>> codes = Codes(index, np.zeros((4, 1)), np.ones(4, int))
+    >>> locality_order(np.arange(4), codes, 4, 2)
+    array([0, 2, 1, 3])
+    """
+    n_rows = len(own)
+    # New vectors get numbers after those of the points: no working set contains them.
+    vertex = np.where(own < 0, n_points + np.arange(n_rows), own)
+    group = np.arange(n_points + n_rows)
+    nested = [vertex]
+    while len(np.unique(nested[-1])) * group_size > n_rows:
+        # Every round merges at least two groups, or is the last.
+        mine, theirs = group[vertex], group[codes.index]
+        outside = codes.used & (theirs != mine[:, None])
+        linked = np.flatnonzero(outside.any(axis=1))
+        if not linked.size:
+            break
+        rank = outside[linked].argmax(axis=1)
+        closest = np.lexsort((rank, mine[linked]))
+        groups, first = np.unique(mine[linked][closest], return_index=True)
+        row = linked[closest[first]]
+        other = theirs[row, rank[closest[first]]]
+        links = sparse.coo_array((np.ones(len(row)), (groups, other)), shape=2 * group.shape)
+        _, component = connected_components(links, directed=False)
+        group = component[group]
+        nested.append(group[vertex])
+    # Sorted by the last and largest groups first, and by smaller ones within each.
+    return np.lexsort(nested)
+
+
+def warn_of_violations(violation: FloatArray, tol: float, after: str) -> None:
+    """Warn if some codes violate the optimality conditions by more than ``tol``.
+
+    Parameters
+    ----------
+    violation : ndarray
+        Largest violation of each code.
+    tol : float
+        What was asked for.
+    after : str
+        The work that was done, such as "100 scans".
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import numpy as np
+    >>> from srsg.solvers.l1 import warn_of_violations
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     warn_of_violations(np.array([0.0, 3e-9]), 1e-10, "100 scans")
+    >>> print(caught[0].message)
+    1 of 2 codes not optimal to tol=1e-10 after 100 scans: the largest violation is 3e-09.
+    """
+    # Not "greater than": a violation that overflowed to NaN is not within the tolerance either.
+    beyond = violation[~(violation <= tol + ROUNDING)]
+    if len(beyond):
+        warn_user(
+            f"{len(beyond)} of {len(violation)} codes not optimal to tol={tol:.3g} after "
+            f"{after}: the largest violation is {beyond.max():.3g}.",
+            ConvergenceWarning,
+        )

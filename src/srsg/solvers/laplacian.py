@@ -16,7 +16,7 @@ from srsg.kernels.pulled import NORM_MARGIN, PulledPenalty, solve_pulled
 from srsg.neighbors import neighbor_graph
 from srsg.points import BLOCK_SIZE, Points, blocks_of_rows
 from srsg.solvers.codes import symmetrized
-from srsg.solvers.convergence import warn_of_violations
+from srsg.solvers.l1 import warn_of_violations
 from srsg.solvers.levels import independent_sets
 from srsg.types import FloatArray, IntArray
 

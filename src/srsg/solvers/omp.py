@@ -10,9 +10,8 @@ from scipy import sparse
 
 from srsg.engines import Engine, ThreadEngine
 from srsg.kernels.codes import Codes, residuals
-from srsg.kernels.correlations import strongest
+from srsg.kernels.correlations import ScanBounds, SortedLists, nearest, strongest
 from srsg.kernels.omp import add_and_refit
-from srsg.neighbors import nearest_in
 from srsg.points import Points, Queries, Rows
 from srsg.types import IntArray
 
@@ -88,13 +87,14 @@ def _pursue(
     chosen, strength = np.empty(n_rows, np.int64), np.empty(n_rows)
     ended = np.zeros(n_rows, dtype=bool)
     error = points.correlation_error
+    neighbors = SortedLists.empty(n_rows, n_neighbors)
     for step in range(n_nonzero):
         residuals(points.x, x, codes, resid)
         correlations = points.correlations(resid)
         # At first the residuals are the points themselves, so these correlations also tell which
         # points are nearest.
-        if step == 0:
-            neighbors = nearest_in(points, x, own, correlations, n_neighbors).index
+        if step == 0 and n_neighbors:
+            nearest(points.x, x, own, correlations, ScanBounds(0, 0.0, error), neighbors)
         strongest(points.x, own, resid, correlations, codes, error, chosen, strength)
         left_over = np.einsum("ij,ij->i", resid, resid)
         # A code ends when nothing is left to fit, or when no point correlates with the rest.
@@ -102,4 +102,4 @@ def _pursue(
         if ended.all():
             break
         add_and_refit(points.x, x, codes, chosen, ended)
-    return codes.to_csr(points.n), neighbors
+    return codes.to_csr(points.n), neighbors.index

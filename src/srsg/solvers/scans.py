@@ -3,24 +3,79 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from srsg.engines.sizes import Sized
-from srsg.kernels.codes import drop_zeros, keep_supports
-from srsg.kernels.correlations import ScanBounds, SortedLists, violators
-from srsg.kernels.lasso import Certificate, InsideTerms, certify, solve_working_sets
-from srsg.neighbors import nearest_in
-from srsg.points import Points, Queries, Rows, row_slices
-from srsg.solvers.working_sets import WorkingSets
+from srsg.kernels.codes import Codes, renewed
+from srsg.kernels.correlations import ScanBounds, SortedLists, nearest, violators
+from srsg.kernels.lasso import Certificate, InsideTerms, Penalty, certify, solve_working_sets
+from srsg.points import Points, Queries, Rows
 from srsg.types import FloatArray, IntArray
 
 LEAST_TAKEN = 16
 """How many violators may join a working set after a scan; half its size, if that is more. If more
 could join, the Gram matrices would cost more than the scans that are saved."""
+
+
+@dataclass(frozen=True)
+class WorkingSets(Sized):
+    """Codes in the making: every query with the few points it is coded over.
+
+    Query ``rows[p]`` is coded over the points in row p of ``codes``, in order of joining.
+    """
+
+    rows: IntArray
+    codes: Codes
+    penalty: Penalty
+
+    @classmethod
+    def empty(cls, half_lam: FloatArray, ridge: FloatArray) -> Self:
+        """Empty working sets for all queries."""
+        n_rows = len(half_lam)
+        return cls(np.arange(n_rows), Codes.empty(n_rows), Penalty(half_lam, ridge))
+
+    @classmethod
+    def concatenate(cls, parts: Sequence[Self]) -> Self:
+        if len(parts) == 1:
+            return parts[0]
+        rows = np.concatenate([part.rows for part in parts])
+        penalties = zip(*(part.penalty for part in parts), strict=True)
+        codes = Codes.concatenate([part.codes for part in parts])
+        return cls(rows, codes, Penalty(*map(np.concatenate, penalties)))
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, chosen: slice | NDArray) -> Self:
+        codes, penalty = self.codes, self.penalty
+        return replace(
+            self,
+            rows=self.rows[chosen],
+            codes=Codes(codes.index[chosen], codes.value[chosen], codes.size[chosen]),
+            penalty=Penalty(penalty.half_lam[chosen], penalty.ridge[chosen]),
+        )
+
+    def without(self, rows: Sequence[IntArray]) -> Self:
+        """The working sets of all other rows."""
+        return self[~np.isin(self.rows, np.concatenate(rows))] if rows else self
+
+    def blocks(self, block_size: int) -> list[Self]:
+        return [self[start : start + block_size] for start in range(0, len(self), block_size)]
+
+    def arrays(self) -> dict[str, NDArray]:
+        """Everything in it, as arrays by name."""
+        return {"rows": self.rows, **self.codes._asdict(), **self.penalty._asdict()}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray], prefix: str) -> Self:
+        """The same, made of the arrays whose names start with ``prefix``."""
+        codes = Codes(*(arrays[prefix + name] for name in Codes._fields))
+        penalty = Penalty(*(arrays[prefix + name] for name in Penalty._fields))
+        return cls(arrays[prefix + "rows"], codes, penalty)
 
 
 @dataclass(frozen=True)
@@ -108,69 +163,57 @@ class L1Scan:
     last: bool = False
 
     def rows(self, block: ScanBlock) -> IntArray:
-        return block.queries.needed(block.sets.members())
+        codes = block.sets.codes
+        return block.queries.needed(codes.index[codes.used])
 
     def start(self, rows: Rows, block: ScanBlock) -> _SolvedBlock:
         # A copy, because the kernel overwrites the codes and a task must not change its input.
         # Only some rows are here, so the kernel gets their places instead of the points' indices.
-        sets, vectors = block.sets.copy(), block.queries.vectors(rows)
-        places = sets.codes._replace(index=rows.places(sets.codes.index))
-        resid, inside = np.empty(vectors.shape), InsideTerms.empty(len(sets))
-        solve_working_sets(rows.x, vectors, places, sets.penalty, resid, inside)
-        return _SolvedBlock(block.queries.own, sets, resid, inside)
+        codes, penalty = block.sets.codes.trimmed(), block.sets.penalty
+        vectors, places = block.queries.vectors(rows), rows.places(codes.index)
+        resid, inside = np.empty(vectors.shape), InsideTerms.empty(len(vectors))
+        solve_working_sets(rows.x, vectors, codes._replace(index=places), penalty, resid, inside)
+        return _SolvedBlock(block.queries.own, replace(block.sets, codes=codes), resid, inside)
 
     def scan_shard(self, shard: Points, started: _SolvedBlock) -> _ShardView:
-        # One matrix of correlations serves all parts in turn: it is the largest array of a scan.
-        room = shard.room(min(self.block_size, len(started.sets)))
-        parts = row_slices(len(started.sets), self.block_size)
-        views = [self._view(shard, started, rows, room) for rows in parts]
-        return _ShardView(
-            SortedLists.concatenate([view.neighbors for view in views]),
-            SortedLists.concatenate([view.violators for view in views]),
-            np.concatenate([view.outside for view in views]),
-        )
-
-    def _view(
-        self, shard: Points, started: _SolvedBlock, rows: slice, room: NDArray[np.float32]
-    ) -> _ShardView:
-        own, resid, sets = started.own[rows], started.resid[rows], started.sets[rows]
-        correlations = shard.correlations(resid, room)
-        # Working sets are empty at first, and the residuals are the points themselves.
-        neighbors = nearest_in(shard, resid, own, correlations, self.n_neighbors)
-        worst = SortedLists.empty(len(own), int(_most_taken(started.sets).max()))
-        outside = np.empty(len(own))
-        violators(
-            shard.x,
-            own,
-            resid,
-            correlations,
-            sets.codes,
-            sets.penalty.half_lam,
-            ScanBounds(shard.first, self.tol, shard.correlation_error),
-            _most_taken(sets),
-            worst,
-            outside,
-        )
+        sets, most = started.sets, _most_taken(started.sets)
+        neighbors = SortedLists.empty(len(most), self.n_neighbors)
+        worst = SortedLists.empty(len(most), int(most.max()))
+        outside = np.empty(len(most))
+        bounds = ScanBounds(shard.first, self.tol, shard.correlation_error)
+        for part, correlations in shard.correlations_in_parts(started.resid, self.block_size):
+            own, resid = started.own[part], started.resid[part]
+            if self.n_neighbors:
+                # Working sets are empty at first, and the residuals are the points themselves.
+                nearest(shard.x, resid, own, correlations, bounds, neighbors.take(part))
+            violators(
+                shard.x,
+                own,
+                resid,
+                correlations,
+                sets.codes.take(part),
+                sets.penalty.half_lam[part],
+                bounds,
+                most[part],
+                worst.take(part),
+                outside[part],
+            )
         return _ShardView(neighbors, worst, outside)
 
     def finish(self, started: _SolvedBlock, found: Sequence[_ShardView]) -> Scanned:
         most = _most_taken(started.sets)
         worst = SortedLists.best_of([view.violators for view in found], int(most.max()))
-        sets = started.sets.copy()
-        # What the code does not use would only make the next problem larger. It may come back,
-        # but the objective falls from scan to scan, so this ends.
-        drop_zeros(sets.codes)
+        joining = np.zeros_like(most) if self.last else np.minimum(worst.size, most)
+        sets = replace(started.sets, codes=renewed(started.sets.codes, worst.index, joining))
         # No violator in any shard: the code is optimal over all points, not only over its set.
-        ended = (worst.size == 0) | self.last
-        going_on = sets.with_members(worst.index, np.minimum(worst.size, most))[~ended]
-        done = sets[ended]
-        keep_supports(done.codes)
+        ended = joining == 0
         inside = InsideTerms(*(part[ended] for part in started.inside))
         outside = np.max([view.outside for view in found], axis=0)[ended]
-        certificate = Certificate.empty(len(done))
-        certify(inside, done.penalty.half_lam, outside, certificate)
-        neighbors = SortedLists.best_of([view.neighbors for view in found], self.n_neighbors)
-        return Scanned(sets.rows, neighbors.index, going_on, done, certificate)
+        certificate = Certificate.empty(len(outside))
+        certify(inside, sets.penalty.half_lam[ended], outside, certificate)
+        lists = [view.neighbors for view in found]
+        neighbors = SortedLists.best_of(lists, self.n_neighbors).index
+        return Scanned(sets.rows, neighbors, sets[~ended], sets[ended], certificate)
 
 
 def _most_taken(sets: WorkingSets) -> IntArray:

@@ -10,18 +10,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from srsg.engines import Engine
 from srsg.engines.sizes import Sized
-from srsg.kernels.codes import Codes, residuals
+from srsg.kernels.codes import Codes, fits_of, residuals
 from srsg.kernels.entrants import PointsInReach, points_in_reach
 from srsg.kernels.small_problems import KeptProblems, make_problems, packed_length
 from srsg.kernels.sweep import A_PROBLEM, POINTS_IN_REACH, KnownInputs, SweepPass
 from srsg.neighbors import neighbor_graph
 from srsg.points import Points, Queries, Rows, blocks_of_rows, row_slices
-from srsg.solvers.locality import locality_order
+from srsg.solvers.l1 import locality_order
 from srsg.types import FloatArray, IntArray
 
 BYTES_PER_BLOCK = 2**26
@@ -73,13 +72,6 @@ class MakeProblems:
             return MadeProblems(numbers, None)
         codes = block.codes._replace(index=rows.places(block.codes.index))
         return MadeProblems(numbers, fits_of(rows.x, targets, codes))
-
-
-def fits_of(x: NDArray, targets: NDArray, codes: Codes) -> FloatArray:
-    """``||x_i - X z_i||^2`` for every code."""
-    resid = np.empty(targets.shape)
-    residuals(x, targets, codes, resid)
-    return np.einsum("ij,ij->i", resid, resid)
 
 
 @dataclass(frozen=True)
@@ -163,7 +155,7 @@ class RemoteProblems:
     """For some rows: the correlation down to which points were looked for, and what was found."""
 
     def __post_init__(self) -> None:
-        self.kept = no_problems(len(self.neighbors), room=0)
+        self.kept = KeptProblems.empty(len(self.neighbors), room=0)
 
     @property
     def known(self) -> KnownInputs:
@@ -280,20 +272,6 @@ class RemoteProblems:
         return PointsInReach(
             floor, np.cumsum(sizes), np.concatenate(index), np.concatenate(strength)
         )
-
-
-def no_problems(n_rows: int, room: int) -> KeptProblems:
-    """Room for the problem of every row, on this many coordinates; none is kept yet."""
-    rows = np.arange(n_rows)
-    length = packed_length(room) if room else 0
-    return KeptProblems(
-        np.full(n_rows, -1),
-        room,
-        rows * room,
-        np.empty(n_rows * room, np.int64),
-        rows * length,
-        np.empty(n_rows * length),
-    )
 
 
 def likely_coordinates(

@@ -2,42 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Self
 
 import numpy as np
-from joblib import cpu_count
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.sparse.linalg import svds
 
-from srsg.engines import Engine, ThreadEngine, serial_linear_algebra
-from srsg.engines.progress import Stage
-from srsg.kernels.codes import Codes, padded
-from srsg.kernels.entrants import PointsInReach
+from srsg.engines import Engine, ThreadEngine
+from srsg.kernels.codes import Codes, support_distances
 from srsg.kernels.fpgd_sp import Settings
-from srsg.kernels.sweep import KnownInputs, SweepData, SweepPass, new_outcome, sweep_points
-from srsg.kernels.votes import support_distances
+from srsg.kernels.sweep import SweepOutcome
 from srsg.points import Points, Queries, blocks_of_rows
-from srsg.solvers.levels import independent_sets
-from srsg.solvers.small_problems import (
-    RemoteProblems,
-    fits_of,
-    likely_coordinates,
-    no_problems,
-)
-from srsg.solvers.sweep_state import SweepState
+from srsg.solvers.sweep_run import Sweeps, sweeping_threads, waves_of
 from srsg.types import FloatArray, IntArray
-
-POINTS_PER_CALL = 512
-"""Points solved per call of the kernel: between calls, Ctrl-C is noticed and progress is shown."""
-
-LEAST_SHARED = 256
-"""The fewest points worth sharing among threads: with fewer, waking the threads takes longer."""
-
-KEPT_SIZE = 12
-"""Problems with up to this many active coordinates are kept from one sweep to the next."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +46,52 @@ class SRSGCodes:
     n_steps_cut: int
     n_let_in: int
     converged: bool
+
+
+@dataclass
+class SweepState:
+    """The sweeps between two of them: what the result is made of, and what a checkpoint keeps."""
+
+    codes: sparse.csr_array
+    ever_cut: NDArray[np.bool_]
+    objective: list[float] = field(default_factory=list)
+    n_iter: int = 0
+    n_let_in: int = 0
+    converged: bool = False
+
+    @property
+    def n_sweeps(self) -> int:
+        return len(self.objective) - 1
+
+    def note(self, value: float, outcome: SweepOutcome, tol: float) -> None:
+        """Take over what a sweep ended with, except the codes."""
+        self.converged = abs(value - self.objective[-1]) < tol or not outcome.changed.any()
+        self.objective.append(value)
+        self.ever_cut |= outcome.cut
+        self.n_iter = max(self.n_iter, int(outcome.iterations.max()))
+        self.n_let_in += int(outcome.let_in.sum())
+
+    def arrays(self) -> dict[str, NDArray]:
+        """All of it, as arrays by name."""
+        codes = {name: getattr(self.codes, name) for name in ("indptr", "indices", "data")}
+        counts = np.array([self.n_iter, self.n_let_in, self.converged])
+        objective = np.array(self.objective)
+        return {**codes, "cut": self.ever_cut, "objective": objective, "counts": counts}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray]) -> Self:
+        """The same, made of its arrays."""
+        parts = (arrays["data"], arrays["indices"], arrays["indptr"])
+        n_points = len(arrays["cut"])
+        n_iter, n_let_in, converged = arrays["counts"].tolist()
+        return cls(
+            sparse.csr_array(parts, shape=(n_points, n_points)),
+            arrays["cut"],
+            arrays["objective"].tolist(),
+            n_iter,
+            n_let_in,
+            bool(converged),
+        )
 
 
 def srsg_codes(
@@ -123,8 +149,13 @@ def srsg_codes(
         *(init_codes.indptr, init_codes.indices, init_codes.data, neighbors),
         settings,
     )
-    state, save = SweepState.kept_last(keep, init_codes), keep.saver("sweep", SweepState.arrays)
-    with _sweeps_over(points, state.codes, neighbors, settings, engine) as run:
+    kept, save = keep.resume("sweep", SweepState)
+    unswept = SweepState(init_codes, np.zeros(points.n, bool))
+    state = max(kept, key=lambda each: each.n_sweeps, default=unswept)
+    with sweeping_threads(points, engine) as (threads, n_threads):
+        waves = waves_of(neighbors, n_threads)
+        targets = Queries.of(points)
+        run = Sweeps(points, targets, state.codes, neighbors, settings, engine, threads, waves)
         if state.n_sweeps < 0:
             state.objective.append(_objective(run.fits(), run.codes, neighbors, gamma))
         while not state.converged and state.n_sweeps < max_sweeps:
@@ -145,30 +176,6 @@ def srsg_codes(
         n_let_in=state.n_let_in,
         converged=state.converged,
     )
-
-
-@contextmanager
-def _sweeps_over(
-    points: Points,
-    codes: sparse.csr_array,
-    neighbors: IntArray,
-    settings: Settings,
-    engine: Engine,
-) -> Iterator[_Sweeps]:
-    """Sweeps, with threads of this process, wherever the points are."""
-    targets = Queries.of(points)
-    with _threads(points, engine) as (threads, n_threads):
-        waves = _waves(neighbors, n_threads)
-        yield _Sweeps(points, targets, codes, neighbors, settings, engine, threads, waves)
-
-
-@contextmanager
-def _threads(points: Points, engine: Engine) -> Iterator[tuple[ThreadPoolExecutor, int]]:
-    """Threads of this process, each with serial linear algebra, and how many there are."""
-    # On a cluster the engine counts the workers' threads, but the sweeps run here, in the client.
-    n_threads = cpu_count() if points.in_shards else engine.n_workers
-    with ThreadPoolExecutor(n_threads) as threads, serial_linear_algebra():
-        yield threads, n_threads
 
 
 def new_srsg_codes(
@@ -228,10 +235,10 @@ def new_srsg_codes(
     settings = Settings(float(gamma), float(step), int(max_iter), float(tol))
     waves = [blocks_of_rows(queries.n, engine.block_size)]  # no block waits for another
     with (
-        _threads(points, engine) as (threads, _),
+        sweeping_threads(points, engine) as (threads, _),
         engine.progress.stage("support regularisation", queries.n) as stage,
     ):
-        run = _Sweeps(
+        run = Sweeps(
             points,
             Queries.of(points, queries),
             init_codes,
@@ -246,160 +253,59 @@ def new_srsg_codes(
     return run.codes.to_csr(points.n)
 
 
-class _Sweeps:
-    """Sweeps in progress: all that one sweep hands on to the next.
-
-    Parameters
-    ----------
-    points, targets, init_codes, neighbors, settings, engine
-        What is coded, over which points, and how.
-    threads : ThreadPoolExecutor
-        Threads of this process, which solve the small problems.
-    waves : list of lists of ndarray
-        The rows in the order in which they are solved; the parts of a wave at the same time.
-    fitted : csr_array, optional
-        Codes of the points, if the targets are new.
-    """
-
-    def __init__(
-        self,
-        points: Points,
-        targets: Queries,
-        init_codes: sparse.csr_array,
-        neighbors: IntArray,
-        settings: Settings,
-        engine: Engine,
-        threads: ThreadPoolExecutor,
-        waves: list[list[IntArray]],
-        fitted: sparse.csr_array | None = None,
-    ) -> None:
-        x: NDArray[np.floating]
-        new: NDArray[np.floating]
-        n_rows = len(neighbors)
-        self.engine, self.settings, self.threads, self.waves = engine, settings, threads, waves
-        # Some spare room, so that codes can grow before all rows have to be copied.
-        self.codes = Codes.from_csr(init_codes, spare=16)
-        self.outcome = new_outcome(n_rows)
-        self.remote: RemoteProblems | None = None
-        self.fitted = None if fitted is None else Codes.from_csr(fitted)
-        if points.in_shards:
-            x = new = np.empty((0, points.n_features))
-            likely = likely_coordinates(init_codes, neighbors, fitted)
-            self.remote = RemoteProblems(points, targets, neighbors, engine.quiet())
-            self.first_fits = self.remote.make_first(*likely, self.codes)
-        else:
-            x = points.x
-            new = x if targets.new is None else targets.new
-            nothing = np.empty(0, np.int64)
-            self.at_hand = KnownInputs(
-                # New points are solved once: nothing is worth keeping.
-                no_problems(n_rows, KEPT_SIZE if fitted is None else 0),
-                PointsInReach(np.empty(0), nothing, nothing, np.empty(0)),
-            )
-        self.coded = SweepData(x, new, targets.own, neighbors)
-
-    def fits(self) -> FloatArray:
-        """``||x_i - X z_i||^2`` for every code, before the first sweep."""
-        if self.remote is not None:
-            return self.first_fits
-        blocks = blocks_of_rows(len(self.coded.own), POINTS_PER_CALL)
-        data = (self.coded.points, self.codes)
-        return np.concatenate(
-            self.engine.map(_fits_of_rows, data, blocks, label="fit of the codes")
-        )
-
-    def sweep(self, stage: Stage) -> None:
-        """Solve all points once, in as many passes as it takes to learn what they need."""
-        # A copy: every point starts from its code before the sweep, and votes with it for the
-        # points that come earlier.
-        before = self.codes.resized(self.codes.width)
-        if self.remote is None:
-            self._solve_all(before, self.at_hand, _first_pass(len(before.size), 0), stage)
-            return
-        self.remote.start_sweep(before)
-        this_pass = _first_pass(*before.index.shape)
-        while True:
-            this_pass = self._solve_all(before, self.remote.known, this_pass, stage)
-            if not self.remote.answer(this_pass, before):
-                return
-            this_pass = this_pass._replace(number=this_pass.number + 1)
-
-    def _solve_all(
-        self, before: Codes, known: KnownInputs, this_pass: SweepPass, stage: Stage
-    ) -> SweepPass:
-        """One pass over all points; the codes get more room when one outgrows theirs."""
-
-        def solve(part: IntArray) -> int:
-            voters = (before, self.codes) if self.fitted is None else (self.fitted, self.fitted)
-            return sweep_points(
-                self.coded,
-                part,
-                voters,
-                before,
-                self.codes,
-                self.settings,
-                known,
-                this_pass,
-                self.outcome,
-            )
-
-        # Wave after wave: the parts of a wave never need each other's new codes, so it does not
-        # matter which thread is first.
-        for wave in self.waves:
-            parts: Sequence[IntArray] = wave
-            while parts:
-                # A single part runs in this thread: waking another would only take longer.
-                counts = list((map if len(parts) == 1 else self.threads.map)(solve, parts))
-                if this_pass.number == 1:
-                    stage.advance(sum(counts))
-                left = zip(parts, counts, strict=True)
-                parts = [part[count:] for part, count in left if count < len(part)]
-                # The kernel stops at a code that has no room. Arrays cannot grow while threads
-                # write to them, so the rest of the wave goes on in a second round.
-                if parts:
-                    width = 2 * self.codes.index.shape[1] + 1
-                    self.codes = self.codes.resized(width)
-                    this_pass = this_pass._replace(asked=padded(this_pass.asked, width))
-        return this_pass
-
-
-def _first_pass(n_rows: int, width: int) -> SweepPass:
-    def zeros() -> IntArray:
-        return np.zeros(n_rows, np.int64)
-
-    asked = np.empty((n_rows, width), np.int64)
-    return SweepPass(1, zeros(), zeros(), zeros(), np.zeros(n_rows), asked, zeros())
-
-
-def _waves(neighbors: IntArray, n_threads: int) -> list[list[IntArray]]:
-    """Sets of points that can be solved at the same time, each in parts for the threads; small sets
-    that follow each other become one part."""
-    n_points, n_neighbors = neighbors.shape
-    # One thread takes the order 0..n-1 itself, in parts of one call each.
-    if n_threads == 1:
-        return [[part] for part in blocks_of_rows(n_points, POINTS_PER_CALL)]
-    starts = np.arange(n_points + 1) * n_neighbors
-    waves: list[list[IntArray]] = []
-    few: list[IntArray] = []
-    # Small sets in a row become one part, which one thread solves in order: a point still comes
-    # after the neighbours it waits for.
-    for points in independent_sets(starts, neighbors.ravel()):
-        if len(points) < LEAST_SHARED:
-            few.append(points)
-            continue
-        if few:
-            waves.append([np.concatenate(few)])
-            few = []
-        n_parts = max(n_threads, -(-len(points) // POINTS_PER_CALL))
-        waves.append(np.array_split(points, n_parts))
-    return [*waves, [np.concatenate(few)]] if few else waves
-
-
-def _fits_of_rows(data: tuple[FloatArray, Codes], rows: IntArray) -> FloatArray:
-    x, codes = data
-    return fits_of(x, x[rows], codes.take(rows))
-
-
 def _objective(fits: FloatArray, codes: Codes, neighbors: IntArray, gamma: float) -> float:
     """``L(Z)`` of eq. (3)."""
     return float(fits.sum() + gamma * support_distances(codes, neighbors))
+
+
+def theorem_step(points: Points, gamma: float, n_neighbors: int) -> float:
+    """The largest step s of Theorem 3.2, ``s < min(2 tau / G^2, 1 / L_f)``.
+
+    Here ``L_f = 2 sigma_max(X)^2``; the gradient ``2 X' r`` is at most ``G = 2 sigma_max(X)`` as
+    long as residuals are no longer than the unit points themselves; and tau is gamma times the
+    smallest positive ``c``, which is 1 for an odd number of neighbours and 2 for an even one.
+
+    Examples
+    --------
+    >>> from srsg.points import unit_points
+    >>> from srsg.solvers import theorem_step
+    >>> points = unit_points([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    >>> round(theorem_step(points, gamma=0.1, n_neighbors=5), 6)
+    0.05
+    """
+    smallest_c = 1 if n_neighbors % 2 else 2
+    lipschitz = 2 * _largest_singular_value(points) ** 2
+    # G^2 = 2 L_f, so 2 tau / G^2 = tau / L_f. The bound is strict.
+    return min(gamma * smallest_c, 1.0) / lipschitz * (1 - 1e-9)
+
+
+def _largest_singular_value(points: Points) -> float:
+    if min(points.x.shape) <= 100:
+        return float(np.linalg.norm(points.x.astype(np.float64), 2))
+    # A fixed start: a random one would give other bits each time.
+    start = np.ones(min(points.x.shape))
+    value = svds(points.x, 1, v0=start, return_singular_vectors=False, tol=1e-10)[0]
+    return float(value) * (1 + 1e-8)  # an iterative value may fall short
+
+
+def auto_step(codes: sparse.csr_array, lam: float) -> float:
+    """``max(m^2 / 2, lam^2)`` with m the mean magnitude of the non-zeros of the l1 codes.
+
+    The thresholds ``sqrt(2 s gamma c)`` are then in proportion to what they are compared with.
+    Where the non-zeros are few and large, that is their mean magnitude: at ``gamma = 0.1``, a
+    coefficient that none of five neighbours shares is dropped if it is below 0.7 m. Where they are
+    many and small, most are below lam, which is within the error of the l1 norm: it makes every
+    coefficient too small by about lam / 2. There, a coefficient that no neighbour shares is dropped
+    if it is below lam.
+
+    Examples
+    --------
+    >>> from scipy import sparse
+    >>> from srsg.solvers import auto_step
+    >>> auto_step(sparse.csr_array([[0.0, 0.5], [-0.5, 0.0]]), lam=0.1)
+    0.125
+    """
+    sizes = np.abs(codes.data[codes.data != 0])
+    mean = float(sizes.mean()) if sizes.size else 0.0
+    # At lam = 2 the codes of unit vectors are empty, so a larger lam makes no difference.
+    return max(mean**2 / 2, min(lam, 2.0) ** 2)

@@ -168,14 +168,17 @@ class DaskEngine:
 
         return lost
 
-    def rows_per_block(self, points: Points, n_rows: int, rows_each: float = 1.0) -> int:
+    def rows_per_block(
+        self, points: Points, n_rows: int, rows_each: Callable[[], float] | None = None
+    ) -> int:
         assert isinstance(points, ShardedPoints)
         # Large enough that a scan outweighs the cost of a task, small enough for the workers'
         # memory, and enough blocks to keep all workers busy.
         by_work = PRODUCTS_PER_TASK / (points.largest_part * points.n_features)
         under_way = pieces_under_way(living_workers(self.client))
         most = min(BYTES_PER_BLOCK, SHARE_UNDER_WAY * memory_limit(self.client) / under_way)
-        by_memory = most / (8 * points.n_features * max(1.0, rows_each))
+        needed = 1.0 if rows_each is None else max(1.0, rows_each())
+        by_memory = most / (8 * points.n_features * needed)
         fair_share = max(self.block_size // 4, -(-n_rows // (2 * self.n_workers)))
         return max(1, int(min(fair_share, max(self.block_size, by_work), by_memory)))
 

@@ -1,0 +1,196 @@
+"""Sweeps in progress: which points are solved at once, and where their inputs come from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+
+import numpy as np
+from joblib import cpu_count
+from numpy.typing import NDArray
+from scipy import sparse
+
+from srsg.engines import Engine, serial_linear_algebra
+from srsg.engines.progress import Stage
+from srsg.kernels.codes import Codes, fits_of, padded
+from srsg.kernels.entrants import PointsInReach
+from srsg.kernels.fpgd_sp import Settings
+from srsg.kernels.small_problems import KeptProblems
+from srsg.kernels.sweep import KnownInputs, SweepData, SweepPass, new_outcome, sweep_points
+from srsg.points import Points, Queries, blocks_of_rows
+from srsg.solvers.levels import independent_sets
+from srsg.solvers.small_problems import RemoteProblems, likely_coordinates
+from srsg.types import FloatArray, IntArray
+
+POINTS_PER_CALL = 512
+"""Points solved per call of the kernel: between calls, Ctrl-C is noticed and progress is shown."""
+
+LEAST_SHARED = 256
+"""The fewest points worth sharing among threads: with fewer, waking the threads takes longer."""
+
+KEPT_SIZE = 12
+"""Problems with up to this many active coordinates are kept from one sweep to the next."""
+
+
+@contextmanager
+def sweeping_threads(points: Points, engine: Engine) -> Iterator[tuple[ThreadPoolExecutor, int]]:
+    """Threads of this process, each with serial linear algebra, and how many there are."""
+    # On a cluster the engine counts the workers' threads, but the sweeps run here, in the client.
+    n_threads = cpu_count() if points.in_shards else engine.n_workers
+    with ThreadPoolExecutor(n_threads) as threads, serial_linear_algebra():
+        yield threads, n_threads
+
+
+class Sweeps:
+    """Sweeps in progress: all that one sweep hands on to the next.
+
+    Parameters
+    ----------
+    points, targets, init_codes, neighbors, settings, engine
+        What is coded, over which points, and how.
+    threads : ThreadPoolExecutor
+        Threads of this process, which solve the small problems.
+    waves : list of lists of ndarray
+        The rows in the order in which they are solved; the parts of a wave at the same time.
+    fitted : csr_array, optional
+        Codes of the points, if the targets are new.
+    """
+
+    def __init__(
+        self,
+        points: Points,
+        targets: Queries,
+        init_codes: sparse.csr_array,
+        neighbors: IntArray,
+        settings: Settings,
+        engine: Engine,
+        threads: ThreadPoolExecutor,
+        waves: list[list[IntArray]],
+        fitted: sparse.csr_array | None = None,
+    ) -> None:
+        x: NDArray[np.floating]
+        new: NDArray[np.floating]
+        n_rows = len(neighbors)
+        self.engine, self.settings, self.threads, self.waves = engine, settings, threads, waves
+        # Some spare room, so that codes can grow before all rows have to be copied.
+        self.codes = Codes.from_csr(init_codes, spare=16)
+        self.outcome = new_outcome(n_rows)
+        self.remote: RemoteProblems | None = None
+        self.fitted = None if fitted is None else Codes.from_csr(fitted)
+        if points.in_shards:
+            x = new = np.empty((0, points.n_features))
+            likely = likely_coordinates(init_codes, neighbors, fitted)
+            self.remote = RemoteProblems(points, targets, neighbors, engine.quiet())
+            self.first_fits = self.remote.make_first(*likely, self.codes)
+        else:
+            x = points.x
+            new = x if targets.new is None else targets.new
+            nothing = np.empty(0, np.int64)
+            self.at_hand = KnownInputs(
+                # New points are solved once: nothing is worth keeping.
+                KeptProblems.empty(n_rows, KEPT_SIZE if fitted is None else 0),
+                PointsInReach(np.empty(0), nothing, nothing, np.empty(0)),
+            )
+        self.coded = SweepData(x, new, targets.own, neighbors)
+
+    def fits(self) -> FloatArray:
+        """``||x_i - X z_i||^2`` for every code, before the first sweep."""
+        if self.remote is not None:
+            return self.first_fits
+        blocks = blocks_of_rows(len(self.coded.own), POINTS_PER_CALL)
+        data = (self.coded.points, self.codes)
+        return np.concatenate(
+            self.engine.map(_fits_of_rows, data, blocks, label="fit of the codes")
+        )
+
+    def sweep(self, stage: Stage) -> None:
+        """Solve all points once, in as many passes as it takes to learn what they need."""
+        # A copy: every point starts from its code before the sweep, and votes with it for the
+        # points that come earlier.
+        before = self.codes.resized(self.codes.index.shape[1])
+        if self.remote is None:
+            self._solve_all(before, self.at_hand, _first_pass(len(before.size), 0), stage)
+            return
+        self.remote.start_sweep(before)
+        this_pass = _first_pass(*before.index.shape)
+        while True:
+            this_pass = self._solve_all(before, self.remote.known, this_pass, stage)
+            if not self.remote.answer(this_pass, before):
+                return
+            this_pass = this_pass._replace(number=this_pass.number + 1)
+
+    def _solve_all(
+        self, before: Codes, known: KnownInputs, this_pass: SweepPass, stage: Stage
+    ) -> SweepPass:
+        """One pass over all points; the codes get more room when one outgrows theirs."""
+
+        def solve(part: IntArray) -> int:
+            voters = (before, self.codes) if self.fitted is None else (self.fitted, self.fitted)
+            return sweep_points(
+                self.coded,
+                part,
+                voters,
+                before,
+                self.codes,
+                self.settings,
+                known,
+                this_pass,
+                self.outcome,
+            )
+
+        # Wave after wave: the parts of a wave never need each other's new codes, so it does not
+        # matter which thread is first.
+        for wave in self.waves:
+            parts: Sequence[IntArray] = wave
+            while parts:
+                # A single part runs in this thread: waking another would only take longer.
+                counts = list((map if len(parts) == 1 else self.threads.map)(solve, parts))
+                if this_pass.number == 1:
+                    stage.advance(sum(counts))
+                left = zip(parts, counts, strict=True)
+                parts = [part[count:] for part, count in left if count < len(part)]
+                # The kernel stops at a code that has no room. Arrays cannot grow while threads
+                # write to them, so the rest of the wave goes on in a second round.
+                if parts:
+                    width = 2 * self.codes.index.shape[1] + 1
+                    self.codes = self.codes.resized(width)
+                    this_pass = this_pass._replace(asked=padded(this_pass.asked, width))
+        return this_pass
+
+
+def _first_pass(n_rows: int, width: int) -> SweepPass:
+    def zeros() -> IntArray:
+        return np.zeros(n_rows, np.int64)
+
+    asked = np.empty((n_rows, width), np.int64)
+    return SweepPass(1, zeros(), zeros(), zeros(), np.zeros(n_rows), asked, zeros())
+
+
+def waves_of(neighbors: IntArray, n_threads: int) -> list[list[IntArray]]:
+    """Sets of points that can be solved at the same time, each in parts for the threads; small sets
+    that follow each other become one part."""
+    n_points, n_neighbors = neighbors.shape
+    # One thread takes the order 0..n-1 itself, in parts of one call each.
+    if n_threads == 1:
+        return [[part] for part in blocks_of_rows(n_points, POINTS_PER_CALL)]
+    starts = np.arange(n_points + 1) * n_neighbors
+    waves: list[list[IntArray]] = []
+    few: list[IntArray] = []
+    # Small sets in a row become one part, which one thread solves in order: a point still comes
+    # after the neighbours it waits for.
+    for points in independent_sets(starts, neighbors.ravel()):
+        if len(points) < LEAST_SHARED:
+            few.append(points)
+            continue
+        if few:
+            waves.append([np.concatenate(few)])
+            few = []
+        n_parts = max(n_threads, -(-len(points) // POINTS_PER_CALL))
+        waves.append(np.array_split(points, n_parts))
+    return [*waves, [np.concatenate(few)]] if few else waves
+
+
+def _fits_of_rows(data: tuple[FloatArray, Codes], rows: IntArray) -> FloatArray:
+    x, codes = data
+    return fits_of(x, x[rows], codes.take(rows))
