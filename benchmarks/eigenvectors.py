@@ -34,9 +34,8 @@ from srsg import SRSG, cluster_graph
 from srsg.datasets import make_union_of_subspaces
 from srsg.engines import ThreadEngine
 from srsg.graph.eigenvectors import leading_eigenpairs
-from srsg.graph.embedding import connected_components
-from srsg.graph.labels import AUTO_BRIDGE
-from srsg.graph.normalization import bridged, normalized, with_equal_degrees
+from srsg.graph.embedding import AUTO_BRIDGE, connected_components
+from srsg.graph.weights import bridged, normalized, with_equal_degrees
 from srsg.neighbors import neighbor_graph
 from srsg.types import Cut
 

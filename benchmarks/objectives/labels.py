@@ -11,8 +11,8 @@ from scipy import sparse
 from benchmarks.case import Case
 from benchmarks.objectives import Objective, Solved
 from srsg import SRSG
-from srsg.graph.labels import AUTO_BRIDGE
-from srsg.graph.normalization import bridged
+from srsg.graph.embedding import AUTO_BRIDGE
+from srsg.graph.weights import bridged
 from srsg.neighbors import neighbor_graph
 
 

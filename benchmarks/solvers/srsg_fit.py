@@ -16,11 +16,11 @@ from srsg import SRSG
 
 STAGES = {
     "srsg.estimators.coded.unit_points": "scaling",
-    "srsg.estimators.certified.l1_codes": "codes",
+    "srsg.estimators.coded.l1_codes": "codes",
     "srsg.estimators.srsg.srsg_codes": "sweeps",
     "srsg.estimators.coded.symmetrized": "affinity",
     "srsg.estimators.srsg.symmetrized": "affinity",
-    "srsg.estimators.agreement.agreement": "affinity",
+    "srsg.estimators.coded.agreement": "affinity",
     "srsg.estimators.base.embedded_graph": "eigenvectors",
     "srsg.estimators.base.label_embedding": "K-means",
 }

@@ -22,10 +22,10 @@ from srsg import (
 )
 from srsg.graph.affinity import code_neighbors, largest_codes, unit_codes
 from srsg.graph.local_scaling import local_scaling
+from srsg.kernels.codes import symmetrized
 from srsg.metrics import clustering_accuracy, normalized_mutual_info
 from srsg.points import Queries, unit_points
 from srsg.solvers import l1_codes, laplacian_codes, omp_codes, smallest_empty_lam
-from srsg.solvers.codes import symmetrized
 from support.subspaces import near_planes
 
 

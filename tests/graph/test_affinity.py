@@ -10,11 +10,10 @@ from scipy import linalg, sparse
 from sklearn.datasets import load_digits
 
 from srsg import SRSG, L1Graph, cluster_graph
-from srsg.graph.agreement import agreement
 from srsg.graph.embedding import spectral_embedding
-from srsg.graph.normalization import with_equal_degrees
+from srsg.graph.weights import agreement, with_equal_degrees
+from srsg.kernels.codes import symmetrized
 from srsg.metrics import clustering_accuracy
-from srsg.solvers.codes import symmetrized
 
 
 def random_graph(n_vertices, density, seed):

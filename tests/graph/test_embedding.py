@@ -12,7 +12,7 @@ from srsg import cluster_graph
 from srsg.engines import ThreadEngine
 from srsg.graph.eigenvectors import TOLERANCE, _leading_filtered, leading_eigenpairs
 from srsg.graph.embedding import spectral_embedding
-from srsg.graph.normalization import normalized
+from srsg.graph.weights import normalized
 from srsg.metrics import clustering_accuracy
 
 

@@ -54,7 +54,7 @@ def compare(
     with bars(quiet) as progress:
         table = reading.read(data, progress, quiet=quiet)
         from srsg.experiments.comparison import compare_methods
-        from srsg.graph.labels import check_cluster_count
+        from srsg.graph.kmeans import check_cluster_count
 
         k = clusters or _number_of_classes(table)
         check_cluster_count(k, len(table.X))

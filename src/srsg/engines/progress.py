@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from typing import Protocol
 
@@ -20,10 +20,9 @@ class Stage(Protocol):
 class Progress:
     """Shows nothing; the base class of those that do."""
 
-    @contextmanager
-    def stage(self, label: str, total: int) -> Iterator[Stage]:
+    def stage(self, label: str, total: int) -> AbstractContextManager[Stage]:
         """A piece of work of ``total`` steps."""
-        yield _Silence()
+        return nullcontext(_Silence())
 
     def note(self, message: str) -> None:
         """A line worth keeping."""

@@ -19,23 +19,26 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from srsg.engines import Engine, ThreadEngine
 from srsg.engines.progress import Progress, progress_for
-from srsg.estimators.callbacks import (
+from srsg.estimators.cluster_counts import BestCountsMixin, score_cluster_counts
+from srsg.estimators.fitting import (
     CallbackMixin,
+    build_or_load_graph,
+    engine_of,
     fit_task,
+    is_dask,
+    points_on_workers,
     with_callback_progress,
     with_callbacks,
 )
-from srsg.estimators.cluster_counts import BestCountsMixin, score_cluster_counts
-from srsg.estimators.engines import engine_of, is_dask, points_on_workers
-from srsg.estimators.graph_cache import build_or_load_graph
 from srsg.estimators.new_points import NewPointsMixin
-from srsg.graph.embedding import Embedding, connected_components, unit_length_rows
-from srsg.graph.labels import (
+from srsg.graph.embedding import (
+    Embedding,
     auto_bridge,
-    check_cluster_count,
+    connected_components,
     embedded_graph,
-    label_embedding,
+    unit_length_rows,
 )
+from srsg.graph.kmeans import check_cluster_count, label_embedding
 from srsg.graph.reproducibility import ScoredCounts
 from srsg.points import Points, as_dense
 from srsg.types import Cut, FloatArray, Graph, IntArray, Matrix, Memory, NClusters, RandomState

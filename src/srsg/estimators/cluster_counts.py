@@ -15,9 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from srsg.engines import Engine, ThreadEngine
 from srsg.engines.checkpoint import NO_CHECKPOINT
-from srsg.estimators.engines import is_dask
-from srsg.graph.embedding import unit_length_rows
-from srsg.graph.labels import auto_bridge, embedded_graph
+from srsg.estimators.fitting import is_dask
+from srsg.graph.embedding import auto_bridge, embedded_graph, unit_length_rows
 from srsg.graph.n_clusters import estimate_n_clusters, substantial_components
 from srsg.graph.reproducibility import (
     ScoredCounts,

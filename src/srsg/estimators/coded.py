@@ -1,19 +1,33 @@
-"""What the estimators share that code every unit-norm point over the others."""
+"""What the estimators share that code every unit-norm point over the others.
+
+:class:`CodeClusterer` is the base of them all. The other classes add one thing each: l1 codes with
+certificates, edges weighed by agreement, codes post-processed before they make a graph.
+"""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from typing import Any, ClassVar
 
+import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.utils import check_random_state
 
 from srsg.engines import Engine
 from srsg.estimators.base import AT_LEAST_ONE, POSITIVE, GraphClusterer
+from srsg.graph.affinity import code_neighbors, largest_codes, unit_codes
+from srsg.graph.embedding import Embedding, embedded_graph
+from srsg.graph.weights import agreement
+from srsg.kernels.codes import symmetrized
 from srsg.neighbors import nearest_neighbors
+from srsg.neighbors.candidates import check_faiss
 from srsg.points import Points, root_mean_square_length, unit_points
-from srsg.solvers.codes import symmetrized
-from srsg.types import IntArray
+from srsg.solvers import ApproximateCodes, L1Codes, approximate_l1_codes, l1_codes
+from srsg.types import Cut, FloatArray, Graph, IntArray
+
+SHARES = (0.5, 0.9, 0.99, 1.0)
+"""The quantiles of the violations that are reported."""
 
 
 class CodeClusterer(GraphClusterer):
@@ -68,6 +82,140 @@ class CodeClusterer(GraphClusterer):
 
     def _affinity(self) -> sparse.csr_array:
         return symmetrized(self.codes_)
+
+
+class CertifiedClusterer(CodeClusterer):
+    """Base of the estimators that code every point by eq. (1), over all points or candidates."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **CodeClusterer._parameter_constraints,
+        "approximate": ["boolean"],
+        "n_candidates": [AT_LEAST_ONE],
+    }
+
+    # Parameters of every subclass.
+    lam: float
+    approximate: bool
+    n_candidates: int
+    engine: Any
+
+    certified_: IntArray | None
+    kkt_violation_: FloatArray | None
+    dual_gap_: FloatArray | None
+    kkt_quantiles_: dict[float, float] | None
+
+    def _check_size(self, n_points: int) -> None:
+        super()._check_size(n_points)
+        if self.approximate:
+            check_faiss()
+            if self.engine != "threads":
+                raise ValueError(
+                    "approximate=True searches an index of all points in this process: take it "
+                    "with engine='threads'."
+                )
+            if self.n_candidates < self.n_neighbors:
+                raise ValueError(
+                    f"n_candidates={self.n_candidates} must be at least n_neighbors="
+                    f"{self.n_neighbors}, which are found among them."
+                )
+
+    def _l1_codes(self, points: Points, engine: Engine, **exact: Any) -> L1Codes | ApproximateCodes:
+        """The codes of all points, their neighbours, and the certificates, which it keeps.
+
+        ``exact`` are options of the codes over all points.
+        """
+        options: dict[str, Any] = {"n_neighbors": self.n_neighbors, "engine": engine}
+        result: L1Codes | ApproximateCodes
+        if self.approximate:
+            result = approximate_l1_codes(
+                points,
+                self.lam,
+                n_candidates=self.n_candidates,
+                random_state=check_random_state(self.random_state),
+                **options,
+            )
+            self.certified_ = result.certified
+        else:
+            result = l1_codes(points, self.lam, **options, **exact)
+            self.certified_ = np.arange(points.n)
+        self.kkt_violation_, self.dual_gap_ = result.kkt_violation, result.dual_gap
+        self.kkt_quantiles_ = {
+            share: float(np.quantile(result.kkt_violation, share)) for share in SHARES
+        }
+        return result
+
+
+class AgreementClusterer(CodeClusterer):
+    """Base of the estimators with the parameters ``affinity`` and ``n_components``.
+
+    With "agreement" the spectral step works on the graph of the codes with its edges weighed by
+    what their neighbours agree on (:func:`srsg.graph.weights.agreement`), and takes the ratio
+    cut. With any other value it takes the normalised cut of ``affinity_matrix_``.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **CodeClusterer._parameter_constraints,
+        "n_components": [AT_LEAST_ONE, None],
+    }
+
+    affinity: str
+    n_components: int | None
+
+    def _graph_of_codes(self) -> sparse.csr_array:
+        """The graph whose edges are weighed by agreement."""
+        return self.affinity_matrix_
+
+    def _spectral_graph(self, engine: Engine) -> tuple[Graph, IntArray | None]:
+        if self.affinity != "agreement":
+            return super()._spectral_graph(engine)
+        return agreement(self._graph_of_codes(), engine=engine), self.neighbors_
+
+    def _embedding(
+        self,
+        graph: Graph,
+        n_clusters: int,
+        neighbors: IntArray | None,
+        bridge: float | None,
+        engine: Engine,
+    ) -> Embedding:
+        if self.n_components is None:
+            return super()._embedding(graph, n_clusters, neighbors, bridge, engine)
+        count, cut = self.n_components, self._cut
+        return embedded_graph(graph, count, neighbors, bridge, cut, engine, commute_time=True)
+
+    def _counted_graph(self, graph: Graph) -> Graph:
+        # Edges that lose their weight for lack of agreement must not count as one more cluster.
+        return self._graph_of_codes() if self.affinity == "agreement" else graph
+
+    @property
+    def _cut(self) -> Cut:
+        return "ratio" if self.affinity == "agreement" else super()._cut
+
+
+class PostprocessedClusterer(CodeClusterer):
+    """Base of the estimators whose published results rest on post-processed codes."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **CodeClusterer._parameter_constraints,
+        "normalize": ["boolean"],
+        "keep_largest": [AT_LEAST_ONE, None],
+        "code_neighbors": [AT_LEAST_ONE, None],
+    }
+
+    normalize: bool
+    keep_largest: int | None
+    code_neighbors: int | None
+
+    def _votes(self, codes: sparse.csr_array) -> sparse.csr_array:
+        return codes if self.keep_largest is None else largest_codes(codes, self.keep_largest)
+
+    def _affinity(self) -> sparse.csr_array:
+        codes = self._votes(self.codes_)
+        if self.normalize:
+            codes = unit_codes(codes)
+        if self.code_neighbors is not None:
+            return code_neighbors(codes, self.code_neighbors)
+        return symmetrized(codes)
 
 
 def check_neighbor_count(n_neighbors: int, n_points: int) -> None:

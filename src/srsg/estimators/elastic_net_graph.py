@@ -8,12 +8,11 @@ from scipy import sparse
 from sklearn.utils._param_validation import Interval, Real, StrOptions
 
 from srsg.engines import Engine
-from srsg.estimators.agreement import AgreementClusterer
 from srsg.estimators.base import NOT_NEGATIVE, POSITIVE
-from srsg.estimators.postprocessed import PostprocessedClusterer
+from srsg.estimators.coded import AgreementClusterer, PostprocessedClusterer
+from srsg.kernels.codes import symmetrized
 from srsg.points import Points
 from srsg.solvers import L1Codes, l1_codes, smallest_empty_lam
-from srsg.solvers.codes import symmetrized
 from srsg.types import AssignLabels, Bridge, FloatArray, Memory, NClusters, RandomState
 
 
@@ -45,7 +44,7 @@ class ElasticNetGraph(AgreementClusterer, PostprocessedClusterer):
     affinity : {"codes", "agreement"}
         What the spectral step works on. "codes" is ``affinity_matrix_``, of which it takes the
         normalised cut. "agreement" takes the codes as they are, weighs the edges by what their
-        neighbours agree on (:func:`srsg.graph.agreement.agreement`), and takes the ratio cut.
+        neighbours agree on (:func:`srsg.graph.weights.agreement`), and takes the ratio cut.
     n_neighbors : int
         Nearest neighbours found along the way, for bridges between components.
     affine : bool or float

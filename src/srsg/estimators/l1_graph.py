@@ -9,8 +9,8 @@ from scipy import sparse
 
 from srsg.engines import Engine
 from srsg.estimators.base import NOT_NEGATIVE, POSITIVE
-from srsg.estimators.certified import CertifiedClusterer
-from srsg.estimators.engines import ENGINE_CONSTRAINTS
+from srsg.estimators.coded import CertifiedClusterer
+from srsg.estimators.fitting import ENGINE_CONSTRAINTS
 from srsg.points import Points
 from srsg.solvers import L1Codes, l1_codes
 from srsg.solvers.approximate import N_CANDIDATES

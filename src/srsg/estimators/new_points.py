@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from srsg.engines import Engine, serial_linear_algebra
 from srsg.engines.progress import progress_for
-from srsg.estimators.engines import engine_of
+from srsg.estimators.fitting import engine_of
 from srsg.graph.assignment import FALLBACK_NEIGHBORS, cluster_shares, nearest_shares
 from srsg.neighbors import Searchable
 from srsg.types import FloatArray, IntArray, Matrix

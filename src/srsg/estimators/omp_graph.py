@@ -8,7 +8,7 @@ from scipy import sparse
 
 from srsg.engines import Engine
 from srsg.estimators.base import AT_LEAST_ONE, NOT_NEGATIVE
-from srsg.estimators.postprocessed import PostprocessedClusterer
+from srsg.estimators.coded import PostprocessedClusterer
 from srsg.points import Points
 from srsg.solvers import omp_codes
 from srsg.types import AssignLabels, Bridge, Memory, NClusters, RandomState

@@ -8,8 +8,8 @@ from scipy import sparse
 from sklearn.utils._param_validation import StrOptions
 
 from srsg.engines import Engine
-from srsg.estimators.agreement import AgreementClusterer
 from srsg.estimators.base import AT_LEAST_ONE, POSITIVE
+from srsg.estimators.coded import AgreementClusterer
 from srsg.neighbors import nearest_neighbors
 from srsg.points import Points
 from srsg.solvers import ridge_codes
@@ -39,7 +39,7 @@ class RidgeGraph(AgreementClusterer):
     affinity : {"agreement", "codes"}
         What the spectral step works on. "codes" is ``affinity_matrix_``, of which it takes the
         normalised cut. "agreement" weighs its edges by what their neighbours agree on
-        (:func:`srsg.graph.agreement.agreement`), and takes the ratio cut.
+        (:func:`srsg.graph.weights.agreement`), and takes the ratio cut.
     affine : bool or float
         Append a constant coordinate to every point before scaling it to unit length: clusters may
         then lie near affine subspaces, which miss the origin, and a point and its mirror image

@@ -12,16 +12,15 @@ from sklearn.utils._param_validation import StrOptions
 
 from srsg.engines import Engine
 from srsg.engines.warnings import warn_user
-from srsg.estimators.agreement import AgreementClusterer
 from srsg.estimators.base import AT_LEAST_ONE, NOT_NEGATIVE, POSITIVE
-from srsg.estimators.certified import CertifiedClusterer
-from srsg.estimators.engines import ENGINE_CONSTRAINTS
+from srsg.estimators.coded import AgreementClusterer, CertifiedClusterer
+from srsg.estimators.fitting import ENGINE_CONSTRAINTS
+from srsg.kernels.codes import symmetrized
 from srsg.neighbors import nearest_neighbors
 from srsg.points import Points
 from srsg.registry import methods
 from srsg.solvers import auto_step, l1_codes, new_srsg_codes, srsg_codes, theorem_step
 from srsg.solvers.approximate import N_CANDIDATES
-from srsg.solvers.codes import symmetrized
 from srsg.types import (
     Affinity,
     AssignLabels,
@@ -65,7 +64,7 @@ class SRSG(AgreementClusterer, CertifiedClusterer):
         What the spectral step works on. "paper" is ``affinity_matrix_``, of which it takes the
         normalised cut. "agreement" adds the graph of the codes it started from, which forgets
         nothing, weighs the edges by what their neighbours agree on
-        (:func:`srsg.graph.agreement.agreement`), and takes the ratio cut.
+        (:func:`srsg.graph.weights.agreement`), and takes the ratio cut.
     max_sweeps : int
         Most sweeps over the points, the paper's M_c.
     max_iter : int

@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.preprocessing import normalize
 
-from srsg.solvers.codes import symmetrized
+from srsg.kernels.codes import symmetrized
 
 
 def unit_codes(codes: sparse.csr_array) -> sparse.csr_array:

@@ -17,8 +17,12 @@ from scipy.sparse.linalg import LinearOperator
 
 from srsg.engines import Engine
 from srsg.graph.eigenvectors import leading_eigenpairs, plus_low_rank
-from srsg.graph.normalization import normalized, scaled
-from srsg.types import FloatArray, Graph
+from srsg.graph.weights import bridged, normalized, scaled, with_equal_degrees
+from srsg.neighbors import neighbor_graph
+from srsg.types import Cut, FloatArray, Graph, IntArray
+
+AUTO_BRIDGE = 0.01
+"""Weight of the bridges that ``bridge="auto"`` adds."""
 
 UNIFORM_LINKS = 0.01
 """Weight of the uniform links, as a share of the mean degree (see :func:`spectral_embedding`)."""
@@ -41,6 +45,35 @@ class Embedding:
     vectors: FloatArray
     eigenvalues: FloatArray
     n_components: int
+
+
+def auto_bridge(graph: Graph, n_clusters: int) -> float | None:
+    """Bridges where components outnumber clusters."""
+    return AUTO_BRIDGE if connected_components(graph)[0] > n_clusters else None
+
+
+def embedded_graph(
+    graph: Graph,
+    n_dimensions: int,
+    neighbors: IntArray | None,
+    bridge: float | None,
+    cut: Cut,
+    engine: Engine | None = None,
+    *,
+    commute_time: bool = False,
+) -> Embedding:
+    """The embedding of a graph with its bridges, for the cut that is wanted.
+
+    With ``commute_time``, that of :func:`commute_time_embedding`.
+    """
+    if neighbors is not None and bridge:
+        graph = bridged(sparse.csr_array(graph), neighbor_graph(neighbors), bridge)
+    if cut == "ratio":
+        graph = with_equal_degrees(graph)
+    elif cut != "normalized":
+        raise ValueError(f"cut must be 'normalized' or 'ratio', got {cut!r}.")
+    embed = commute_time_embedding if commute_time else spectral_embedding
+    return embed(graph, n_dimensions, engine=engine)
 
 
 def spectral_embedding(

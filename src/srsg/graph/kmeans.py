@@ -1,4 +1,6 @@
-"""K-means with its restarts side by side: the same labels on any number of threads."""
+"""Labels of embedded vertices: by scikit-learn's ways, or by K-means.
+
+The restarts of K-means run side by side, with the same labels on any number of threads."""
 
 from __future__ import annotations
 
@@ -10,11 +12,12 @@ from math import log
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.cluster import KMeans
+from sklearn.cluster._spectral import cluster_qr, discretize
 from sklearn.utils import check_random_state
 from threadpoolctl import ThreadpoolController
 
 from srsg.engines import Engine, ThreadEngine
-from srsg.types import FloatArray, IntArray, RandomState
+from srsg.types import AssignLabels, FloatArray, IntArray, RandomState
 
 ELKAN_FROM = 50
 """The number of clusters from which on Elkan's bounds save more time than they take."""
@@ -29,6 +32,52 @@ class KMeansRun:
 
     labels: NDArray[np.intp]
     inertia: float
+
+
+def check_cluster_count(n_clusters: int, n_points: int) -> None:
+    if n_clusters > n_points:
+        raise ValueError(
+            f"n_clusters={n_clusters} exceeds the number of points, n_samples={n_points}."
+        )
+
+
+def label_embedding(
+    vectors: FloatArray,
+    n_clusters: int,
+    *,
+    assign_labels: AssignLabels = "kmeans",
+    n_init: int = 10,
+    random_state: RandomState = None,
+    engine: Engine | None = None,
+) -> NDArray[np.intp]:
+    """Labels of embedded vertices: the last step of :func:`srsg.cluster_graph`.
+
+    The parameters are those of that function.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from srsg.graph.kmeans import label_embedding
+    >>> label_embedding(np.array([[0.0, 1.0], [1.0, 0.0]]), 2, assign_labels="cluster_qr")
+    array([0, 1])
+    """
+    if assign_labels == "discretize":
+        try:
+            return np.asarray(discretize(vectors, random_state=random_state), dtype=np.intp)
+        except np.linalg.LinAlgError as error:
+            raise ValueError(
+                "assign_labels='discretize' found no rotation for this embedding: use 'kmeans' or "
+                "'cluster_qr'."
+            ) from error
+    if assign_labels == "cluster_qr":
+        return np.asarray(cluster_qr(vectors), dtype=np.intp)
+    if assign_labels != "kmeans":
+        raise ValueError(
+            f"assign_labels must be 'kmeans', 'discretize' or 'cluster_qr', got {assign_labels!r}."
+        )
+    return kmeans_labels(
+        vectors, n_clusters, n_init=n_init, random_state=random_state, engine=engine
+    )
 
 
 def kmeans_labels(

@@ -1,4 +1,4 @@
-"""From the graph to labels: the cheap part of every method here."""
+"""A graph given as a matrix, clustered: the spectral step of every method here by itself."""
 
 from __future__ import annotations
 
@@ -7,34 +7,13 @@ from typing import Literal, overload
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.cluster._spectral import cluster_qr, discretize
 from sklearn.utils import check_array
 
-from srsg.engines import Engine, ThreadEngine
-from srsg.graph.embedding import (
-    Embedding,
-    commute_time_embedding,
-    connected_components,
-    spectral_embedding,
-)
-from srsg.graph.kmeans import kmeans_labels
+from srsg.engines import ThreadEngine
+from srsg.graph.embedding import Embedding, auto_bridge, embedded_graph
+from srsg.graph.kmeans import check_cluster_count, label_embedding
 from srsg.graph.n_clusters import estimate_n_clusters
-from srsg.graph.normalization import bridged, with_equal_degrees
-from srsg.neighbors import neighbor_graph
-from srsg.types import (
-    AssignLabels,
-    Bridge,
-    Cut,
-    FloatArray,
-    Graph,
-    IntArray,
-    Matrix,
-    NClusters,
-    RandomState,
-)
-
-AUTO_BRIDGE = 0.01
-"""Weight of the bridges that ``bridge="auto"`` adds."""
+from srsg.types import AssignLabels, Bridge, Cut, Graph, IntArray, Matrix, NClusters, RandomState
 
 
 @overload
@@ -100,7 +79,7 @@ def cluster_graph(
         together; a number always adds them, None never.
     cut : {"normalized", "ratio"}
         Whether clusters are balanced by the sum of their degrees, as by Ng, Jordan and Weiss, or by
-        their numbers of vertices; see :func:`srsg.graph.normalization.with_equal_degrees`.
+        their numbers of vertices; see :func:`srsg.graph.weights.with_equal_degrees`.
     assign_labels : {"kmeans", "discretize", "cluster_qr"}
         How the embedded vertices get their labels, as in scikit-learn's spectral clustering.
     n_init : int
@@ -147,35 +126,6 @@ def cluster_graph(
     return (labels, embedding) if return_embedding else labels
 
 
-def auto_bridge(graph: Graph, n_clusters: int) -> float | None:
-    """Bridges where components outnumber clusters."""
-    return AUTO_BRIDGE if connected_components(graph)[0] > n_clusters else None
-
-
-def embedded_graph(
-    graph: Graph,
-    n_dimensions: int,
-    neighbors: IntArray | None,
-    bridge: float | None,
-    cut: Cut,
-    engine: Engine | None = None,
-    *,
-    commute_time: bool = False,
-) -> Embedding:
-    """The embedding of a graph with its bridges, for the cut that is wanted.
-
-    With ``commute_time``, that of :func:`srsg.graph.embedding.commute_time_embedding`.
-    """
-    if neighbors is not None and bridge:
-        graph = bridged(sparse.csr_array(graph), neighbor_graph(neighbors), bridge)
-    if cut == "ratio":
-        graph = with_equal_degrees(graph)
-    elif cut != "normalized":
-        raise ValueError(f"cut must be 'normalized' or 'ratio', got {cut!r}.")
-    embed = commute_time_embedding if commute_time else spectral_embedding
-    return embed(graph, n_dimensions, engine=engine)
-
-
 def check_affinity(affinity: Matrix) -> Graph:
     """The graph in float64, or a ValueError that says what is wrong with it."""
     checked = check_array(affinity, accept_sparse="csr", dtype=np.float64, input_name="affinity")
@@ -189,47 +139,3 @@ def check_affinity(affinity: Matrix) -> Graph:
     if sparse.issparse(graph):
         graph.eliminate_zeros()
     return graph
-
-
-def check_cluster_count(n_clusters: int, n_points: int) -> None:
-    if n_clusters > n_points:
-        raise ValueError(
-            f"n_clusters={n_clusters} exceeds the number of points, n_samples={n_points}."
-        )
-
-
-def label_embedding(
-    vectors: FloatArray,
-    n_clusters: int,
-    *,
-    assign_labels: AssignLabels = "kmeans",
-    n_init: int = 10,
-    random_state: RandomState = None,
-    engine: Engine | None = None,
-) -> NDArray[np.intp]:
-    """Labels of embedded vertices: the last step of :func:`cluster_graph`, with its parameters.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from srsg.graph.labels import label_embedding
-    >>> label_embedding(np.array([[0.0, 1.0], [1.0, 0.0]]), 2, assign_labels="cluster_qr")
-    array([0, 1])
-    """
-    if assign_labels == "discretize":
-        try:
-            return np.asarray(discretize(vectors, random_state=random_state), dtype=np.intp)
-        except np.linalg.LinAlgError as error:
-            raise ValueError(
-                "assign_labels='discretize' found no rotation for this embedding: use 'kmeans' or "
-                "'cluster_qr'."
-            ) from error
-    if assign_labels == "cluster_qr":
-        return np.asarray(cluster_qr(vectors), dtype=np.intp)
-    if assign_labels != "kmeans":
-        raise ValueError(
-            f"assign_labels must be 'kmeans', 'discretize' or 'cluster_qr', got {assign_labels!r}."
-        )
-    return kmeans_labels(
-        vectors, n_clusters, n_init=n_init, random_state=random_state, engine=engine
-    )

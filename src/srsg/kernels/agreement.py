@@ -19,7 +19,7 @@ def walks_along_edges(starts, columns, weights, first, last, walks):
     """``(N^2)_ij`` for every edge of the vertices i from ``first`` to ``last - 1``.
 
     N is a symmetric matrix in CSR form; its indices are unsigned, see
-    :func:`srsg.graph.normalization.unsigned_indices`.
+    :func:`srsg.graph.weights.unsigned_indices`.
     """
     # Row i spread out over all vertices: each walk then needs one lookup per step, where two
     # sparse rows would have to be merged. Only the entries that were set are cleared.

@@ -10,7 +10,7 @@ def chebyshev(starts, columns, weights, before, current, n_steps, center, half_w
     """Steps of ``T_m+1 = 2 (A - center) / half_width T_m - T_m-1`` for a matrix A in CSR form.
 
     ``before`` and ``current`` are T_0 and T_1 times some vectors, which are the columns; both are
-    overwritten. Indices are unsigned, see :func:`srsg.graph.normalization.unsigned_indices`.
+    overwritten. Indices are unsigned, see :func:`srsg.graph.weights.unsigned_indices`.
     """
     size, width = current.shape
     total = np.empty(width)

@@ -63,7 +63,7 @@ class Points:
         blocks = (self.x[rows] for rows in row_slices(self.n))
         return _stored(blocks, self.x.shape, np.float32)
 
-    @property
+    @cached_property
     def correlation_error(self) -> float:
         """Bound on the rounding of a float32 inner product of unit vectors."""
         return (self.n_features + 8) * 2.0**-24

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from srsg.kernels.codes import symmetrized
 from srsg.report.charts import histogram, line_chart
 from srsg.report.choice import cluster_counts
 from srsg.report.findings import Findings
 from srsg.report.pictures import GraphPicture, graph_picture
 from srsg.report.sections import chart_card, section
-from srsg.solvers.codes import symmetrized
 
 SIDE = 480
 """Units along a side of a graph's drawing."""

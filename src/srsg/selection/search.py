@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from srsg.engines.progress import SILENT, Progress, progress_for, send_progress_to
 from srsg.estimators import GraphClusterer
 from srsg.estimators.cluster_counts import BestCountsMixin, count_clusters
-from srsg.graph.labels import check_cluster_count
+from srsg.graph.kmeans import check_cluster_count
 from srsg.graph.reproducibility import ScoredCounts
 from srsg.graph.unwrapping import clusterer_of
 from srsg.selection.candidates import Candidates, Columns, auto_candidates, look_at_columns

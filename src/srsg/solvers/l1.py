@@ -197,7 +197,7 @@ def _scan(
     """One scan of the active queries, except those whose outcome is in the checkpoint."""
     # An earlier run may have had blocks of other sizes: what counts is which rows it has done.
     kept, save = keep.resume(f"scan-{number}", Scanned)
-    rest = active.without([block.rows for block in kept])
+    rest = active.without([block.rows for block in kept]) if kept else active
 
     def needed_per_row() -> float:
         """How many points a row needs to start, judged by one block."""

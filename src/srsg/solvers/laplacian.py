@@ -9,13 +9,12 @@ import numpy as np
 from scipy import sparse
 
 from srsg.engines import Engine, ThreadEngine
-from srsg.kernels.codes import Codes, padded
+from srsg.kernels.codes import Codes, padded, symmetrized
 from srsg.kernels.laplacian import LastScan, pulled_sets, renew_working_sets
 from srsg.kernels.lasso import Certificate
 from srsg.kernels.pulled import NORM_MARGIN, PulledPenalty, solve_pulled
 from srsg.neighbors import neighbor_graph
 from srsg.points import BLOCK_SIZE, Points, blocks_of_rows
-from srsg.solvers.codes import symmetrized
 from srsg.solvers.l1 import warn_of_violations
 from srsg.solvers.levels import independent_sets
 from srsg.types import FloatArray, IntArray

@@ -61,7 +61,7 @@ class WorkingSets(Sized):
 
     def without(self, rows: Sequence[IntArray]) -> Self:
         """The working sets of all other rows."""
-        return self[~np.isin(self.rows, np.concatenate(rows))] if rows else self
+        return self[~np.isin(self.rows, np.concatenate(rows))]
 
     def blocks(self, block_size: int) -> list[Self]:
         return [self[start : start + block_size] for start in range(0, len(self), block_size)]

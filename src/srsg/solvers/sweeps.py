@@ -149,8 +149,9 @@ def srsg_codes(
         *(init_codes.indptr, init_codes.indices, init_codes.data, neighbors),
         settings,
     )
+    n_points = points.n
     kept, save = keep.resume("sweep", SweepState)
-    unswept = SweepState(init_codes, np.zeros(points.n, bool))
+    unswept = SweepState(init_codes, np.zeros(n_points, bool))
     state = max(kept, key=lambda each: each.n_sweeps, default=unswept)
     with sweeping_threads(points, engine) as (threads, n_threads):
         waves = waves_of(neighbors, n_threads)
@@ -159,13 +160,13 @@ def srsg_codes(
         if state.n_sweeps < 0:
             state.objective.append(_objective(run.fits(), run.codes, neighbors, gamma))
         while not state.converged and state.n_sweeps < max_sweeps:
-            with engine.progress.stage(f"sweep {state.n_sweeps + 1}", points.n) as stage:
+            with engine.progress.stage(f"sweep {state.n_sweeps + 1}", n_points) as stage:
                 run.sweep(stage)
             value = _objective(run.outcome.fit, run.codes, neighbors, gamma)
             state.note(value, run.outcome, tol)
             # Only a checkpoint needs a matrix of the codes after every sweep.
             if save is not None:
-                state.codes = run.codes.to_csr(points.n)
+                state.codes = run.codes.to_csr(n_points)
                 save(state)
         state.codes = run.codes.to_csr(points.n)
     return SRSGCodes(

@@ -1,4 +1,4 @@
-"""Degrees, loops and weak edges: what is done to a graph before its eigenvectors are computed."""
+"""What is done to the edges of a graph before its eigenvectors are computed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from srsg.types import FloatArray, Graph
+from srsg.engines import Engine, ThreadEngine
+from srsg.kernels.agreement import walks_along_edges
+from srsg.points import BLOCK_SIZE, blocks_of_rows
+from srsg.types import FloatArray, Graph, IntArray
 
 
 def normalized(affinity: Graph) -> Graph:
@@ -15,7 +18,7 @@ def normalized(affinity: Graph) -> Graph:
     Examples
     --------
     >>> import numpy as np
-    >>> from srsg.graph.normalization import normalized
+    >>> from srsg.graph.weights import normalized
     >>> normalized(np.array([[0.0, 4.0], [4.0, 0.0]]))
     array([[0., 1.],
            [1., 0.]])
@@ -30,7 +33,7 @@ def scaled(affinity: Graph, scale: FloatArray) -> Graph:
     Examples
     --------
     >>> import numpy as np
-    >>> from srsg.graph.normalization import scaled
+    >>> from srsg.graph.weights import scaled
     >>> scaled(np.array([[0.0, 1.0], [1.0, 0.0]]), np.array([2.0, 3.0]))
     array([[0., 6.],
            [6., 0.]])
@@ -51,7 +54,7 @@ def unsigned_indices(graph: sparse.csr_array) -> tuple[NDArray, NDArray]:
     Examples
     --------
     >>> from scipy import sparse
-    >>> from srsg.graph.normalization import unsigned_indices
+    >>> from srsg.graph.weights import unsigned_indices
     >>> unsigned_indices(sparse.csr_array([[0.0, 1.0], [1.0, 0.0]]))[1]
     array([1, 0], dtype=uint32)
     """
@@ -69,7 +72,7 @@ def with_equal_degrees(affinity: Graph) -> Graph:
     Examples
     --------
     >>> import numpy as np
-    >>> from srsg.graph.normalization import with_equal_degrees
+    >>> from srsg.graph.weights import with_equal_degrees
     >>> with_equal_degrees(np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 2.0], [0.0, 2.0, 0.0]]))
     array([[2., 1., 0.],
            [1., 0., 2.],
@@ -93,3 +96,57 @@ def bridged(
     mean_weight = affinity.data.mean() if affinity.nnz else 1.0
     links = neighbor_graph.maximum(neighbor_graph.T)
     return sparse.csr_array(affinity + strength * mean_weight * links)
+
+
+def agreement(affinity: sparse.csr_array, *, engine: Engine | None = None) -> sparse.csr_array:
+    """Edges weighted by how far the neighbours of their two ends agree on them.
+
+    With ``N = D^-1/2 W D^-1/2``, which measures every edge relative to the other edges of its ends,
+    the weight of an edge of W becomes ``(N^2 + N / 2)_ij^2``. The matrix product counts the walks
+    of two steps from i to j: the neighbours that they share. An edge between two clusters closes
+    few such triangles. The matrix product is the *expansion* of Markov clustering (van Dongen,
+    2000); squaring entry by entry is its *inflation*, which makes strong edges even stronger. No
+    edge is added, so the graph stays as sparse as it is.
+
+    Parameters
+    ----------
+    affinity : csr_array of shape (n, n)
+        Symmetric, non-negative weights W.
+    engine : Engine, optional
+        Where blocks run; threads on all cores by default.
+
+    Returns
+    -------
+    csr_array of shape (n, n)
+
+    Examples
+    --------
+    A triangle and an edge that hangs on it:
+
+    >>> from scipy import sparse
+    >>> from srsg.graph.weights import agreement
+    >>> W = sparse.csr_array([[0, 1, 1, 0], [1, 0, 1, 0], [1, 1, 0, 1], [0, 0, 1, 0]])
+    >>> agreement(W).toarray().round(3)
+    array([[0.   , 0.174, 0.167, 0.   ],
+           [0.174, 0.   , 0.167, 0.   ],
+           [0.167, 0.167, 0.   , 0.083],
+           [0.   , 0.   , 0.083, 0.   ]])
+    """
+    steps = normalized(affinity)
+    starts, columns = unsigned_indices(steps)
+    engine = engine or ThreadEngine()
+    data = (starts, columns, steps.data)
+    blocks = [(rows[0], rows[-1] + 1) for rows in blocks_of_rows(len(starts) - 1, BLOCK_SIZE)]
+    walks = np.concatenate(engine.map(_walks_along_edges, data, blocks, label="agreement"))
+    weights = (walks + steps.data / 2) ** 2
+    weighted = sparse.csr_array((weights, steps.indices, steps.indptr), steps.shape)
+    return sparse.csr_array((weighted + weighted.T) / 2)  # symmetric to the last bit
+
+
+def _walks_along_edges(
+    graph: tuple[IntArray, IntArray, FloatArray], rows: tuple[int, int]
+) -> FloatArray:
+    starts, columns, weights = graph
+    walks = np.empty(int(starts[rows[1]]) - int(starts[rows[0]]))
+    walks_along_edges(starts, columns, weights, *rows, walks)
+    return walks

@@ -1,0 +1,242 @@
+"""How a fit runs: on which engine, reported to which callbacks, from which cache."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils._param_validation import HasMethods
+from sklearn.utils.validation import validate_data
+
+from srsg.engines import Engine, ThreadEngine
+from srsg.engines.budget import block_size_within
+from srsg.engines.checkpoint import NO_CHECKPOINT, Checkpoint, FolderCheckpoint
+from srsg.engines.progress import Progress, Stage
+from srsg.points import Points
+
+if TYPE_CHECKING:
+    from srsg.engines.dask import ShardedPoints
+
+try:  # scikit-learn has callbacks from version 1.9 on
+    from sklearn import callback
+except ImportError:
+    callback = None
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+ENGINE_CONSTRAINTS: dict[str, list[Any]] = {
+    "engine": [str, HasMethods(["submit", "scatter", "who_has"])],
+    "checkpoint": [str, os.PathLike, None],
+}
+"""Of the parameters that estimators have which can work on a cluster."""
+
+NOT_OF_THE_GRAPH = {
+    "n_clusters",
+    "affinity",
+    "bridge",
+    "n_components",
+    "assign_labels",
+    "n_init",
+    "memory",
+    "max_memory",
+    "n_jobs",
+    "engine",
+    "checkpoint",
+    "random_state",
+    "verbose",
+}
+"""Parameters that no graph depends on, except for the sample that certifies an approximate one."""
+
+_Support: Any = object if callback is None else callback.CallbackSupportMixin
+
+
+class CallbackMixin(_Support):
+    """Gives an estimator ``set_callbacks``, where scikit-learn has it.
+
+    With ``model.set_callbacks(sklearn.callback.ProgressBar())`` every stage of a fit, such as a
+    scan over the points or a sweep, is reported as a task of its own.
+    """
+
+
+def with_callbacks(method: Method) -> Method:
+    """Tear the callbacks down after the method, whatever happens in it."""
+    return method if callback is None else callback.with_callbacks(method)
+
+
+class CallbackProgress(Progress):
+    """Reports every stage to the callbacks of an estimator, and to another progress too."""
+
+    def __init__(self, estimator: Any, other: Progress) -> None:
+        self.estimator, self.other = estimator, other
+
+    @contextmanager
+    def stage(self, label: str, total: int) -> Iterator[Stage]:
+        task = self.estimator._callback_fit_ctx.subcontext(task_name=label)
+        task.call_on_fit_task_begin(estimator=self.estimator)
+        with self.other.stage(label, total) as stage:
+            yield stage
+        task.call_on_fit_task_end(estimator=self.estimator)
+
+    def note(self, message: str) -> None:
+        self.other.note(message)
+
+
+@contextmanager
+def fit_task(estimator: Any, X: Any) -> Iterator[None]:
+    """Report to the callbacks of an estimator, if it has any, that a fit begins and ends."""
+    if not hasattr(estimator, "_skl_callbacks"):
+        yield
+        return
+    task = estimator._init_callback_context(max_subtasks=None)
+    task.call_on_fit_task_begin(estimator=estimator, X=X)
+    yield
+    task.call_on_fit_task_end(estimator=estimator, X=X)
+
+
+def with_callback_progress(estimator: Any, progress: Progress) -> Progress:
+    """A progress that reports to the estimator's callbacks too, if it has any."""
+    under_way = hasattr(estimator, "_callback_fit_ctx")
+    return CallbackProgress(estimator, progress) if under_way else progress
+
+
+def engine_of(
+    estimator: Any, progress: Progress, x: NDArray | sparse.csr_array | None = None
+) -> Engine:
+    """The engine that an estimator's parameters ask for, with blocks that fit into memory.
+
+    ``x`` is the input, where it is in this process.
+    """
+    choice = getattr(estimator, "engine", "threads")
+    folder = getattr(estimator, "checkpoint", None)
+    checkpoint: Checkpoint = NO_CHECKPOINT if folder is None else FolderCheckpoint(folder)
+    if isinstance(choice, str) and choice == "threads":
+        engine = ThreadEngine(estimator.n_jobs, progress, checkpoint)
+        if x is not None and hasattr(estimator, "max_memory"):
+            allowed, n_threads = estimator.max_memory, engine.n_workers
+            engine.block_size = block_size_within(allowed, x.shape, x.dtype, n_threads)
+        return engine
+    from srsg.engines.dask.clients import client_of
+    from srsg.engines.dask.engine import DaskEngine
+
+    return DaskEngine(client_of(choice), progress, checkpoint)
+
+
+def is_dask(X: Any) -> bool:
+    """Whether X is a collection of dask, which is not imported for this."""
+    return type(X).__module__.partition(".")[0] == "dask"
+
+
+def points_on_workers(estimator: Any, X: Any, engine: Engine) -> ShardedPoints:
+    """The chunks of a dask array as points on the workers, checked for what can be wrong."""
+    kind = type(estimator).__name__
+    if isinstance(engine, ThreadEngine):
+        advice = 'set engine="dask" or a Client, or ' if hasattr(estimator, "engine") else ""
+        raise TypeError(
+            f"X is a dask array, and {kind} works in one process: {advice}pass X.compute()."
+        )
+    from srsg.engines.dask.arrays import points_of_array
+    from srsg.engines.dask.engine import DaskEngine
+
+    assert isinstance(engine, DaskEngine)
+    if getattr(estimator, "memory", None) is not None:
+        raise ValueError("memory= needs X in this process; with a dask array use checkpoint=.")
+    if getattr(estimator, "affine", False):
+        raise ValueError(
+            "affine= needs X in this process: append the constant column to the dask array, or "
+            "pass X.compute()."
+        )
+    estimator.affine_ = 0.0
+    points = points_of_array(X, engine, kind)
+    validate_data(estimator, points, skip_check_array=True)
+    return points
+
+
+def build_or_load_graph(estimator: Any, points: Points, engine: Engine) -> None:
+    """Set the attributes that ``_build_graph`` learns, from the cache if they are there.
+
+    Graphs are kept in the folder of ``memory`` or, without one, in that of ``checkpoint``. Their
+    key consists of the points, the estimator's type and the parameters that the graph depends on;
+    the checkpoint adds the version of the algorithms.
+    """
+    cache = _cache_of(estimator, engine)
+    kept = cache.of("graph", *_facts(estimator), lambda: engine.fingerprint(points))
+    found = kept.load("graph")
+    if found:
+        vars(estimator).update(_attributes(found[0]))
+        return
+    before = set(vars(estimator))
+    estimator._build_graph(points, engine)
+    learnt = {name: value for name, value in vars(estimator).items() if name not in before}
+    kept.save("graph", _arrays(learnt))
+
+
+def _cache_of(estimator: Any, engine: Engine) -> Checkpoint:
+    memory = estimator.memory
+    if memory is None:
+        return engine.checkpoint
+    # joblib.Memory names the folder it works in; with location=None it keeps nothing.
+    folder = memory if isinstance(memory, str) else memory.location
+    return Checkpoint() if folder is None else FolderCheckpoint(folder)
+
+
+def _facts(estimator: Any) -> list[Any]:
+    """What tells this graph from others of the same points."""
+    parameters = estimator.get_params(deep=False)
+    ignored = NOT_OF_THE_GRAPH
+    if parameters.get("approximate"):
+        ignored = ignored - {"random_state"}
+    facts: list[Any] = [type(estimator).__name__]
+    for name in sorted(parameters.keys() - ignored):
+        value = parameters[name]
+        facts.append(name)
+        # The text of a sparse matrix says little of its entries.
+        facts += _csr_parts(value).values() if sparse.issparse(value) else [value]
+    return facts
+
+
+def _csr_parts(matrix: Any) -> dict[str, NDArray]:
+    csr = sparse.csr_array(matrix)
+    shape = np.array(csr.shape)
+    return {"data": csr.data, "indices": csr.indices, "indptr": csr.indptr, "shape": shape}
+
+
+def _arrays(attributes: dict[str, Any]) -> dict[str, NDArray]:
+    """Attributes as named arrays, which files can hold: the inverse of :func:`_attributes`."""
+    arrays: dict[str, NDArray] = {}
+    for name, value in attributes.items():
+        if sparse.issparse(value):
+            arrays |= {f"{name}/csr/{part}": array for part, array in _csr_parts(value).items()}
+        elif isinstance(value, dict):
+            arrays[f"{name}/keys"] = np.array(list(value))
+            arrays[f"{name}/values"] = np.array(list(value.values()))
+        elif isinstance(value, np.ndarray):
+            arrays[f"{name}/array"] = value
+        else:
+            # A number, or None as an empty array.
+            arrays[f"{name}/value"] = np.array([] if value is None else [value])
+    return arrays
+
+
+def _attributes(arrays: dict[str, NDArray]) -> dict[str, Any]:
+    grouped: dict[str, dict[str, NDArray]] = {}
+    for key, array in arrays.items():
+        name, _, part = key.partition("/")
+        grouped.setdefault(name, {})[part] = array
+    attributes: dict[str, Any] = {}
+    for name, parts in grouped.items():
+        if "array" in parts:
+            attributes[name] = parts["array"]
+        elif "keys" in parts:
+            keys, values = parts["keys"].tolist(), parts["values"].tolist()
+            attributes[name] = dict(zip(keys, values, strict=True))
+        elif "value" in parts:
+            attributes[name] = parts["value"].tolist()[0] if parts["value"].size else None
+        else:
+            csr = tuple(parts[f"csr/{part}"] for part in ("data", "indices", "indptr"))
+            attributes[name] = sparse.csr_array(csr, shape=tuple(parts["csr/shape"].tolist()))
+    return attributes
