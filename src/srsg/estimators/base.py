@@ -18,7 +18,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from srsg.engines import Engine, ThreadEngine
-from srsg.engines.progress import Progress, progress_for
+from srsg.engines.progress import Progress
 from srsg.estimators.cluster_counts import BestCountsMixin, score_cluster_counts
 from srsg.estimators.fitting import (
     CallbackMixin,
@@ -27,7 +27,7 @@ from srsg.estimators.fitting import (
     fit_task,
     is_dask,
     points_on_workers,
-    with_callback_progress,
+    progress_of,
     with_callbacks,
 )
 from srsg.estimators.new_points import NewPointsMixin
@@ -345,8 +345,7 @@ class GraphClusterer(
         before = self._take_learnt()
         try:
             with fit_task(self, X):
-                progress = with_callback_progress(self, progress_for(self.verbose))
-                yield self._points_and_engine(X, progress)
+                yield self._points_and_engine(X, progress_of(self))
         except BaseException:
             self._take_learnt()
             self.__dict__.update(before)

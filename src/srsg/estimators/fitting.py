@@ -16,7 +16,7 @@ from sklearn.utils.validation import validate_data
 from srsg.engines import Engine, ThreadEngine
 from srsg.engines.budget import block_size_within
 from srsg.engines.checkpoint import NO_CHECKPOINT, Checkpoint, FolderCheckpoint
-from srsg.engines.progress import Progress, Stage
+from srsg.engines.progress import Progress, Stage, progress_for
 from srsg.points import Points
 
 if TYPE_CHECKING:
@@ -98,8 +98,9 @@ def fit_task(estimator: Any, X: Any) -> Iterator[None]:
     task.call_on_fit_task_end(estimator=estimator, X=X)
 
 
-def with_callback_progress(estimator: Any, progress: Progress) -> Progress:
-    """A progress that reports to the estimator's callbacks too, if it has any."""
+def progress_of(estimator: Any) -> Progress:
+    """The progress that an estimator asks for; it reports to its callbacks too, if it has any."""
+    progress = progress_for(estimator.verbose)
     under_way = hasattr(estimator, "_callback_fit_ctx")
     return CallbackProgress(estimator, progress) if under_way else progress
 

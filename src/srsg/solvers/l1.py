@@ -208,7 +208,7 @@ def _scan(
     return kept + engine.scan(
         task,
         points,
-        [ScanBlock(queries[sets.rows], sets) for sets in rest.blocks(rows_per_block)],
+        ScanBlock.all_of(queries, rest, rows_per_block),
         label=f"codes, scan {number} of {len(active.rows)} points",
         done=save,
     )

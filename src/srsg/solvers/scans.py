@@ -63,9 +63,6 @@ class WorkingSets(Sized):
         """The working sets of all other rows."""
         return self[~np.isin(self.rows, np.concatenate(rows))]
 
-    def blocks(self, block_size: int) -> list[Self]:
-        return [self[start : start + block_size] for start in range(0, len(self), block_size)]
-
     def arrays(self) -> dict[str, NDArray]:
         """Everything in it, as arrays by name."""
         return {"rows": self.rows, **self.codes._asdict(), **self.penalty._asdict()}
@@ -84,6 +81,12 @@ class ScanBlock(Sized):
 
     queries: Queries
     sets: WorkingSets
+
+    @classmethod
+    def all_of(cls, queries: Queries, sets: WorkingSets, block_size: int) -> list[Self]:
+        """The working sets in blocks, each with its queries."""
+        parts = [sets[start : start + block_size] for start in range(0, len(sets), block_size)]
+        return [cls(queries[part.rows], part) for part in parts]
 
 
 @dataclass(frozen=True)
@@ -201,19 +204,19 @@ class L1Scan:
         return _ShardView(neighbors, worst, outside)
 
     def finish(self, started: _SolvedBlock, found: Sequence[_ShardView]) -> Scanned:
-        most = _most_taken(started.sets)
-        worst = SortedLists.best_of([view.violators for view in found], int(most.max()))
+        sets, most = started.sets, _most_taken(started.sets)
+        near, violating = [view.neighbors for view in found], [view.violators for view in found]
+        outside = np.max([view.outside for view in found], axis=0)
+        neighbors = SortedLists.best_of(near, self.n_neighbors).index
+        worst = SortedLists.best_of(violating, int(most.max()))
+        certificate = Certificate.empty(len(most))
+        certify(started.inside, sets.penalty.half_lam, outside, certificate)
         joining = np.zeros_like(most) if self.last else np.minimum(worst.size, most)
-        sets = replace(started.sets, codes=renewed(started.sets.codes, worst.index, joining))
+        sets = replace(sets, codes=renewed(sets.codes, worst.index, joining))
         # No violator in any shard: the code is optimal over all points, not only over its set.
         ended = joining == 0
-        inside = InsideTerms(*(part[ended] for part in started.inside))
-        outside = np.max([view.outside for view in found], axis=0)[ended]
-        certificate = Certificate.empty(len(outside))
-        certify(inside, sets.penalty.half_lam[ended], outside, certificate)
-        lists = [view.neighbors for view in found]
-        neighbors = SortedLists.best_of(lists, self.n_neighbors).index
-        return Scanned(sets.rows, neighbors, sets[~ended], sets[ended], certificate)
+        final = Certificate(*(part[ended] for part in certificate))
+        return Scanned(sets.rows, neighbors, sets[~ended], sets[ended], final)
 
 
 def _most_taken(sets: WorkingSets) -> IntArray:

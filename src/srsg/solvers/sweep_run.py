@@ -108,7 +108,7 @@ class Sweeps:
         """Solve all points once, in as many passes as it takes to learn what they need."""
         # A copy: every point starts from its code before the sweep, and votes with it for the
         # points that come earlier.
-        before = self.codes.resized(self.codes.index.shape[1])
+        before = Codes._make(map(np.copy, self.codes))
         if self.remote is None:
             self._solve_all(before, self.at_hand, _first_pass(len(before.size), 0), stage)
             return
@@ -143,19 +143,20 @@ class Sweeps:
         # matter which thread is first.
         for wave in self.waves:
             parts: Sequence[IntArray] = wave
-            while parts:
+            while True:
                 # A single part runs in this thread: waking another would only take longer.
                 counts = list((map if len(parts) == 1 else self.threads.map)(solve, parts))
                 if this_pass.number == 1:
                     stage.advance(sum(counts))
-                left = zip(parts, counts, strict=True)
-                parts = [part[count:] for part, count in left if count < len(part)]
+                if counts == list(map(len, parts)):
+                    break
                 # The kernel stops at a code that has no room. Arrays cannot grow while threads
                 # write to them, so the rest of the wave goes on in a second round.
-                if parts:
-                    width = 2 * self.codes.index.shape[1] + 1
-                    self.codes = self.codes.resized(width)
-                    this_pass = this_pass._replace(asked=padded(this_pass.asked, width))
+                left = zip(parts, counts, strict=True)
+                parts = [part[count:] for part, count in left if count < len(part)]
+                width = 2 * self.codes.index.shape[1] + 1
+                self.codes = self.codes.resized(width)
+                this_pass = this_pass._replace(asked=padded(this_pass.asked, width))
         return this_pass
 
 
