@@ -22,6 +22,8 @@ AssignLabels = Literal["kmeans", "discretize", "cluster_qr"]
 Affinity = Literal["agreement", "paper"]
 Bridge = float | Literal["auto"] | None
 Cut = Literal["normalized", "ratio"]
+Direction = Literal["directed", "either", "mutual"]
+Stop = Literal["supports", "objective"]
 Memory = str | Any | None
 """As in scikit-learn: a folder, an object like ``joblib.Memory``, or nothing."""
 

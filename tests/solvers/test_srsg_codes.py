@@ -11,18 +11,22 @@ from scipy import sparse
 from srsg import SRSG
 from srsg.engines import ThreadEngine
 from srsg.kernels.codes import Codes
+from srsg.neighbors import neighbor_graph, undirected
 from srsg.points import unit_points
 from srsg.solvers import auto_step, l1_codes, srsg_codes, sweep_run, theorem_step
 from support import plain
 from support.subspaces import near_planes
 
 
-def assert_same_as_full_length(X, n_neighbors=5, **settings):
+def assert_same_as_full_length(X, n_neighbors=5, direction="directed", **settings):
     points = unit_points(X)
     l1 = l1_codes(points, 0.1, n_neighbors=n_neighbors)
-    ours = srsg_codes(points, l1.codes, l1.neighbors, **settings)
+    graph = undirected(neighbor_graph(l1.neighbors), direction)
+    ours = srsg_codes(points, l1.codes, graph, **settings)
     exact = points.x.astype(np.float64)
-    Z, objectives = plain.srsg(exact, l1.codes.toarray(), l1.neighbors, **settings)
+    lists = [np.flatnonzero(row) for row in graph.toarray()]
+    settings.setdefault("stop", "supports")
+    Z, objectives = plain.srsg(exact, l1.codes.toarray(), lists, **settings)
     codes = ours.codes.toarray()
     np.testing.assert_array_equal(codes != 0, Z != 0)
     np.testing.assert_allclose(codes, Z, atol=1e-10)
@@ -37,12 +41,65 @@ def assert_same_as_full_length(X, n_neighbors=5, **settings):
     tol=st.sampled_from([0.0, 1e-5]),
     n_neighbors=st.sampled_from([1, 4, 5]),
     dtype=st.sampled_from("fd"),
+    direction=st.sampled_from(["directed", "either", "mutual"]),
+    stop=st.sampled_from(["supports", "objective"]),
 )
-def test_equal_to_full_length(seed, gamma, step, tol, n_neighbors, dtype):
+def test_equal_to_full_length(seed, gamma, step, tol, n_neighbors, dtype, direction, stop):
     """An even number of neighbours has ties in the vote, c = 0, which cost nothing."""
     X, _ = near_planes(seed)
     settings = {"gamma": gamma, "step": step, "max_sweeps": 4, "max_iter": 30, "tol": tol}
-    assert_same_as_full_length(X.astype(dtype), n_neighbors, **settings)
+    assert_same_as_full_length(X.astype(dtype), n_neighbors, direction, stop=stop, **settings)
+
+
+def test_the_papers_rule_goes_on_when_supports_are_settled():
+    """Both end at the same supports; the paper's rule refines the coefficients further."""
+    X, _ = near_planes(1)
+    settings = {"gamma": 0.1, "step": 0.01, "max_iter": 5, "tol": 1e-6}
+    points = unit_points(X)
+    l1 = l1_codes(points, 0.1, n_neighbors=5)
+    early = srsg_codes(points, l1.codes, l1.neighbors, stop="supports", **settings)
+    late = srsg_codes(points, l1.codes, l1.neighbors, stop="objective", **settings)
+    assert len(late.objective) > len(early.objective)
+    assert abs(late.objective[-1] - late.objective[-2]) < 1e-6
+    assert abs(early.objective[-1] - early.objective[-2]) >= 1e-6
+    np.testing.assert_array_equal(early.objective, late.objective[: len(early.objective)])
+
+
+def test_array_of_neighbors_is_the_directed_graph():
+    X, _ = near_planes(2)
+    points = unit_points(X)
+    l1 = l1_codes(points, 0.1, n_neighbors=4)
+    by_array = srsg_codes(points, l1.codes, l1.neighbors, gamma=0.1, step=0.01)
+    by_graph = srsg_codes(points, l1.codes, neighbor_graph(l1.neighbors), gamma=0.1, step=0.01)
+    np.testing.assert_array_equal(by_array.codes.toarray(), by_graph.codes.toarray())
+
+
+def pairwise_objective(X, Z, graph, gamma):
+    """The fit, plus gamma for each index that one of two neighbours uses, each pair once."""
+    used = Z != 0
+    differ = sum(np.sum(used[i] != used[j]) for i, j in zip(*np.nonzero(graph), strict=True))
+    return np.sum((X - Z @ X) ** 2) + gamma * differ / 2
+
+
+@given(
+    seed=st.integers(0, 10**6),
+    gamma=st.sampled_from([0.01, 0.1, 0.5]),
+    direction=st.sampled_from(["either", "mutual"]),
+)
+def test_sweeps_descend_if_all_neighbors_are_mutual(seed, gamma, direction):
+    """With the step of Theorem 3.2; iterates of the accelerated steps are not monotone, so the
+    point's problem is solved to its end."""
+    X, _ = near_planes(seed)
+    points = unit_points(X)
+    l1 = l1_codes(points, 0.1, n_neighbors=5)
+    graph = undirected(neighbor_graph(l1.neighbors), direction)
+    step = theorem_step(points, gamma, np.diff(graph.indptr))
+    codes, values = l1.codes, []
+    for _ in range(4):
+        values.append(pairwise_objective(points.x, codes.toarray(), graph.toarray(), gamma))
+        settings = {"max_sweeps": 1, "max_iter": 2000, "tol": 0.0}
+        codes = srsg_codes(points, codes, graph, gamma=gamma, step=step, **settings).codes
+    assert np.all(np.diff(values) <= 1e-9)
 
 
 def test_equal_to_full_length_on_coil20(paper_data):

@@ -75,13 +75,18 @@ def srsg_objective(X, Z, neighbors, gamma):
     return np.sum((X - Z @ X) ** 2) + gamma * regularization
 
 
-def srsg(X, Z, neighbors, gamma, step, max_sweeps, max_iter, tol):
-    """Algorithm 2 at full length; Z has the codes as rows. Returns codes and objectives."""
+def srsg(X, Z, neighbors, gamma, step, max_sweeps, max_iter, tol, stop="objective"):
+    """Algorithm 2 at full length; Z has the codes as rows. Returns codes and objectives.
+
+    ``stop="supports"`` is not in the paper: it also ends when no support has changed.
+    """
     Z = Z.copy()
     objectives = [srsg_objective(X, Z, neighbors, gamma)]
     for _ in range(max_sweeps):
         supports = Z != 0
         for i in range(len(X)):
+            if not len(neighbors[i]):
+                continue  # nothing regularises it: it keeps its code
             used = (Z[neighbors[i]] != 0).sum(axis=0)
             c = len(neighbors[i]) - 2.0 * used
             starts = (Z[i] != 0) | (c <= 0)
@@ -95,7 +100,8 @@ def srsg(X, Z, neighbors, gamma, step, max_sweeps, max_iter, tol):
                 own_step = safe
             Z[i] = z
         objectives.append(srsg_objective(X, Z, neighbors, gamma))
-        if abs(objectives[-1] - objectives[-2]) < tol or np.array_equal(supports, Z != 0):
+        settled = stop == "supports" and np.array_equal(supports, Z != 0)
+        if abs(objectives[-1] - objectives[-2]) < tol or settled:
             break
     return Z, np.array(objectives)
 

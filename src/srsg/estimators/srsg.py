@@ -16,7 +16,7 @@ from srsg.estimators.base import AT_LEAST_ONE, NOT_NEGATIVE, POSITIVE
 from srsg.estimators.coded import AgreementClusterer, CertifiedClusterer
 from srsg.estimators.fitting import ENGINE_CONSTRAINTS
 from srsg.kernels.codes import symmetrized
-from srsg.neighbors import nearest_neighbors
+from srsg.neighbors import nearest_neighbors, neighbor_graph, undirected
 from srsg.points import Points
 from srsg.registry import methods
 from srsg.solvers import auto_step, l1_codes, new_srsg_codes, srsg_codes, theorem_step
@@ -25,10 +25,13 @@ from srsg.types import (
     Affinity,
     AssignLabels,
     Bridge,
+    Direction,
+    IntArray,
     Matrix,
     Memory,
     NClusters,
     RandomState,
+    Stop,
 )
 
 
@@ -60,6 +63,12 @@ class SRSG(AgreementClusterer, CertifiedClusterer):
         hardly anything is cut; "auto" measures itself by the l1 codes and by lam, see
         :func:`srsg.solvers.auto_step`. A step beyond the stable bound of a point's own problem
         is cut to that bound.
+    neighbor_graph : {"directed", "either", "mutual"}
+        The paper's S: whose supports a point is compared with. "directed", as printed, takes its
+        nearest neighbours; "either" adds the points that have it among theirs; "mutual" keeps only
+        neighbours that have it among theirs too. Only with the last two is every step of the
+        sweeps a descent of one common objective, see :func:`srsg.solvers.srsg_codes`. New points
+        are compared with their nearest neighbours.
     affinity : {"agreement", "paper"}
         What the spectral step works on. "paper" is ``affinity_matrix_``, of which it takes the
         normalised cut. "agreement" adds the graph of the codes it started from, which forgets
@@ -72,6 +81,10 @@ class SRSG(AgreementClusterer, CertifiedClusterer):
     tol : float
         The sweeps end when the objective (3) changes by less, Algorithm 1 when the objective
         (7) does; the paper's epsilon.
+    stop : {"supports", "objective"}
+        "objective" stops the sweeps by ``tol`` alone, as Algorithm 2 does. "supports" also stops
+        them when no support has changed in a sweep: what is left is a refinement of the
+        coefficients.
     init : "l1" or sparse matrix of shape (n, n)
         Codes to start from, row i the code of point i; "l1" computes those of the l1-graph.
     approximate : bool
@@ -189,6 +202,8 @@ class SRSG(AgreementClusterer, CertifiedClusterer):
         "max_sweeps": [AT_LEAST_ONE],
         "max_iter": [AT_LEAST_ONE],
         "tol": [NOT_NEGATIVE],
+        "stop": [StrOptions({"supports", "objective"})],
+        "neighbor_graph": [StrOptions({"directed", "either", "mutual"})],
         "init": [StrOptions({"l1"}), "array-like", "sparse matrix"],
     }
 
@@ -200,10 +215,12 @@ class SRSG(AgreementClusterer, CertifiedClusterer):
         n_neighbors: int = 5,
         lam: float = 0.1,
         step: float | Literal["auto", "theorem"] = "auto",
+        neighbor_graph: Direction = "directed",
         affinity: Affinity = "agreement",
         max_sweeps: int = 100,
         max_iter: int = 100,
         tol: float = 1e-5,
+        stop: Stop = "supports",
         init: Literal["l1"] | Matrix = "l1",
         approximate: bool = False,
         n_candidates: int = N_CANDIDATES,
@@ -225,10 +242,12 @@ class SRSG(AgreementClusterer, CertifiedClusterer):
         self.n_neighbors = n_neighbors
         self.lam = lam
         self.step = step
+        self.neighbor_graph = neighbor_graph
         self.affinity = affinity
         self.max_sweeps = max_sweeps
         self.max_iter = max_iter
         self.tol = tol
+        self.stop = stop
         self.init = init
         self.approximate = approximate
         self.n_candidates = n_candidates
@@ -279,16 +298,18 @@ class SRSG(AgreementClusterer, CertifiedClusterer):
 
     def _code(self, points: Points, engine: Engine) -> None:
         self._start(points, engine)
-        self.step_ = self._chosen_step(points)
+        graph = undirected(neighbor_graph(self.neighbors_), self.neighbor_graph)
+        self.step_ = self._chosen_step(points, np.diff(graph.indptr))
         result = srsg_codes(
             points,
             self.init_codes_,
-            self.neighbors_,
+            graph,
             gamma=self.gamma,
             step=self.step_,
             max_sweeps=self.max_sweeps,
             max_iter=self.max_iter,
             tol=self.tol,
+            stop=self.stop,
             engine=engine,
         )
         self.codes_ = result.codes
@@ -333,11 +354,11 @@ class SRSG(AgreementClusterer, CertifiedClusterer):
             engine=engine,
         )
 
-    def _chosen_step(self, points: Points) -> float:
+    def _chosen_step(self, points: Points, n_neighbors: IntArray) -> float:
         if self.step == "auto":
             return auto_step(self.init_codes_, self.lam)
         if self.step == "theorem":
-            return theorem_step(points, self.gamma, self.n_neighbors)
+            return theorem_step(points, self.gamma, n_neighbors)
         return float(self.step)
 
 

@@ -218,12 +218,24 @@ def renewed(codes, joining, count):
     return new
 
 
+class Neighbors(NamedTuple):
+    """The neighbours of every point, as the row starts and columns of the matrix S."""
+
+    starts: IntArray
+    index: IntArray
+
+
+@helper()
+def neighbors_of(neighbors, i):
+    return neighbors.index[neighbors.starts[i] : neighbors.starts[i + 1]]
+
+
 @kernel()
 def support_distances(codes, neighbors):
     """``R_S(Z)`` of eq. (3): the support distances (4), summed over all pairs of neighbours."""
     total = 0
-    for i in range(neighbors.shape[0]):
-        for j in neighbors[i]:
+    for i in range(neighbors.starts.shape[0] - 1):
+        for j in neighbors_of(neighbors, i):
             # Both supports are sorted, so one walk along the two finds where they differ. That a
             # point cannot use itself does not count as a difference.
             a = 0

@@ -14,6 +14,7 @@ from collections import namedtuple
 
 import numpy as np
 
+from srsg.kernels.codes import neighbors_of
 from srsg.kernels.compiled import helper, kernel
 from srsg.kernels.entrants import with_entrants
 from srsg.kernels.fpgd_sp import Settings, fpgd_sp_run, no_trace, stable_step
@@ -35,7 +36,7 @@ def new_outcome(n_points: int) -> SweepOutcome:
 
 SweepData = namedtuple("SweepData", "points targets own neighbors")
 """What is coded over which points: the points and the targets (arrays without rows if they are not
-in this process), the index of each target among the points or -1, and its neighbours."""
+in this process), the index of each target among the points or -1, and the ``Neighbors``."""
 
 KnownInputs = namedtuple("KnownInputs", "kept reached")
 """What is known about the points without looking at them: the small problems that were made, and
@@ -110,7 +111,7 @@ def is_due(coded, this_pass, p):
     neighbour has changed since the point was solved."""
     if this_pass.solved[p] == 0:
         return True
-    for j in coded.neighbors[p]:
+    for j in neighbors_of(coded.neighbors, p):
         if j < coded.own[p] and this_pass.moved[j] > this_pass.solved[p]:
             return True
     return False
@@ -222,7 +223,12 @@ def sweep_points(coded, order, voters, before, codes, settings, known, this_pass
         p = order[done]
         if is_due(coded, this_pass, p):
             own = coded.own[p]
-            votes = count_votes(old, new, own, coded.neighbors[p])
+            neighbors = neighbors_of(coded.neighbors, p)
+            # Nothing regularises a point without neighbours: it keeps its code.
+            if neighbors.shape[0] == 0:
+                this_pass.solved[p] = this_pass.number
+                continue
+            votes = count_votes(old, new, own, neighbors)
             task = Task(own, p, votes)
             if not solve(coded, task, before, codes, settings, known, this_pass, outcome):
                 return done

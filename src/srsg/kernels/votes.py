@@ -7,7 +7,7 @@ import numpy as np
 from srsg.kernels.compiled import helper
 
 Votes = namedtuple("Votes", "index count voters")
-"""How many of the ``voters`` (a point's K neighbours) use each index, sorted by index; indices that
+"""How many of the ``voters`` (a point's neighbours) use each index, sorted by index; indices that
 no neighbour uses are left out."""
 
 

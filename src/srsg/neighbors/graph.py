@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from srsg.types import IntArray
+from srsg.types import Direction, IntArray
 
 
 def neighbor_graph(neighbors: IntArray, n_points: int | None = None) -> sparse.csr_array:
@@ -28,3 +28,37 @@ def neighbor_graph(neighbors: IntArray, n_points: int | None = None) -> sparse.c
     graph = sparse.csr_array((np.ones(neighbors.size), neighbors.flatten(), starts), shape=shape)
     graph.sort_indices()
     return graph
+
+
+def undirected(graph: sparse.csr_array, direction: Direction) -> sparse.csr_array:
+    """The graph S with each pair of neighbours both ways, or only as given.
+
+    Parameters
+    ----------
+    graph : csr_array of shape (n, n)
+        Row i has ones at the neighbours of point i.
+    direction : {"directed", "either", "mutual"}
+        "directed" changes nothing. "either" makes two points neighbours of each other if one is a
+        neighbour of the other, "mutual" only if both are.
+
+    Returns
+    -------
+    csr_array of shape (n, n)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from srsg.neighbors import neighbor_graph, undirected
+    >>> graph = neighbor_graph(np.array([[1], [0], [1]]))
+    >>> undirected(graph, "either").toarray()
+    array([[0., 1., 0.],
+           [1., 0., 1.],
+           [0., 1., 0.]])
+    """
+    if direction == "directed":
+        return graph
+    both = graph.maximum(graph.T) if direction == "either" else graph.minimum(graph.T)
+    both = sparse.csr_array(both)
+    both.eliminate_zeros()
+    both.sort_indices()
+    return both

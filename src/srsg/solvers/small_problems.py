@@ -18,7 +18,6 @@ from srsg.kernels.codes import Codes, fits_of, residuals
 from srsg.kernels.entrants import PointsInReach, points_in_reach
 from srsg.kernels.small_problems import KeptProblems, make_problems, packed_length
 from srsg.kernels.sweep import A_PROBLEM, POINTS_IN_REACH, KnownInputs, SweepPass
-from srsg.neighbors import neighbor_graph
 from srsg.points import Points, Queries, Rows, blocks_of_rows, row_slices
 from srsg.solvers.l1 import locality_order
 from srsg.types import FloatArray, IntArray
@@ -140,22 +139,22 @@ class RemoteProblems:
         The points, on workers.
     targets : Queries
         What is coded: points, or new ones.
-    neighbors : ndarray of shape (n_targets, K)
-        Neighbours of each.
+    graph : csr_array of shape (n_targets, n)
+        Ones at the neighbours of each.
     engine : Engine
         Where the workers are.
     """
 
     points: Points
     targets: Queries
-    neighbors: IntArray
+    graph: sparse.csr_array
     engine: Engine
     kept: KeptProblems = field(init=False)
     reached: dict[int, tuple[float, IntArray, FloatArray]] = field(default_factory=dict)
     """For some rows: the correlation down to which points were looked for, and what was found."""
 
     def __post_init__(self) -> None:
-        self.kept = KeptProblems.empty(len(self.neighbors), room=0)
+        self.kept = KeptProblems.empty(self.graph.shape[0], room=0)
 
     @property
     def known(self) -> KnownInputs:
@@ -164,11 +163,10 @@ class RemoteProblems:
 
     def make_first(self, starts: IntArray, index: IntArray, codes: Codes) -> FloatArray:
         """Make the problem of every row on likely coordinates; returns the fit of the codes."""
-        n_rows = len(self.neighbors)
+        n_rows = self.graph.shape[0]
         fits = np.empty(n_rows)
         # Points that are close share most of their coordinates, so a block needs fewer rows.
-        count = self.neighbors.shape[1]
-        nearest = Codes(self.neighbors, np.ones((n_rows, count)), np.full(n_rows, count))
+        nearest = Codes.from_csr(self.graph)
         order = locality_order(self.targets.own, nearest, self.points.n, self.engine.block_size)
         rows = [(row, index[starts[row] : starts[row + 1]]) for row in order.tolist()]
         self._make(dict(rows), codes, fits)
@@ -261,7 +259,7 @@ class RemoteProblems:
             self.reached[row] = (floors[row], index, strength)
 
     def _reached_by_row(self) -> PointsInReach:
-        floor = np.full(len(self.neighbors), np.inf)
+        floor = np.full(self.graph.shape[0], np.inf)
         sizes = np.zeros(len(floor) + 1, np.int64)
         rows = sorted(self.reached)
         for row in rows:
@@ -275,17 +273,18 @@ class RemoteProblems:
 
 
 def likely_coordinates(
-    codes: sparse.csr_array, neighbors: IntArray, voters: sparse.csr_array | None = None
+    codes: sparse.csr_array, graph: sparse.csr_array, voters: sparse.csr_array | None = None
 ) -> tuple[IntArray, IntArray]:
     """The support of every row, and what nearly half of its neighbours use, as CSR parts.
 
     The neighbours are rows of the codes themselves or, for new points, of the ``voters``.
     """
     own, used = _ones(codes), _ones(codes if voters is None else voters)
-    votes = sparse.csr_array(neighbor_graph(neighbors, used.shape[0]).astype(np.int32) @ used)
+    votes = sparse.csr_array(graph.astype(np.int32) @ used)
     # A coordinate is free if half of the neighbours use it. Those that one neighbour more would
     # make free are included: they may become so before the sweeps end.
-    votes.data = (2 * votes.data >= neighbors.shape[1] - 2).astype(np.int32)
+    voters_of = np.repeat(np.diff(graph.indptr), np.diff(votes.indptr))
+    votes.data = (2 * votes.data >= voters_of - 2).astype(np.int32)
     both = sparse.csr_array(own + votes)
     if voters is None:
         both.setdiag(0)

@@ -13,7 +13,7 @@ from scipy import sparse
 
 from srsg.engines import Engine, serial_linear_algebra
 from srsg.engines.progress import Stage
-from srsg.kernels.codes import Codes, fits_of, padded
+from srsg.kernels.codes import Codes, Neighbors, fits_of, padded
 from srsg.kernels.entrants import PointsInReach
 from srsg.kernels.fpgd_sp import Settings
 from srsg.kernels.small_problems import KeptProblems
@@ -47,7 +47,7 @@ class Sweeps:
 
     Parameters
     ----------
-    points, targets, init_codes, neighbors, settings, engine
+    points, targets, init_codes, graph, settings, engine
         What is coded, over which points, and how.
     threads : ThreadPoolExecutor
         Threads of this process, which solve the small problems.
@@ -62,7 +62,7 @@ class Sweeps:
         points: Points,
         targets: Queries,
         init_codes: sparse.csr_array,
-        neighbors: IntArray,
+        graph: sparse.csr_array,
         settings: Settings,
         engine: Engine,
         threads: ThreadPoolExecutor,
@@ -71,7 +71,7 @@ class Sweeps:
     ) -> None:
         x: NDArray[np.floating]
         new: NDArray[np.floating]
-        n_rows = len(neighbors)
+        n_rows = graph.shape[0]
         self.engine, self.settings, self.threads, self.waves = engine, settings, threads, waves
         # Some spare room, so that codes can grow before all rows have to be copied.
         self.codes = Codes.from_csr(init_codes, spare=16)
@@ -80,8 +80,8 @@ class Sweeps:
         self.fitted = None if fitted is None else Codes.from_csr(fitted)
         if points.in_shards:
             x = new = np.empty((0, points.n_features))
-            likely = likely_coordinates(init_codes, neighbors, fitted)
-            self.remote = RemoteProblems(points, targets, neighbors, engine.quiet())
+            likely = likely_coordinates(init_codes, graph, fitted)
+            self.remote = RemoteProblems(points, targets, graph, engine.quiet())
             self.first_fits = self.remote.make_first(*likely, self.codes)
         else:
             x = points.x
@@ -92,7 +92,7 @@ class Sweeps:
                 KeptProblems.empty(n_rows, KEPT_SIZE if fitted is None else 0),
                 PointsInReach(np.empty(0), nothing, nothing, np.empty(0)),
             )
-        self.coded = SweepData(x, new, targets.own, neighbors)
+        self.coded = SweepData(x, new, targets.own, lists_of(graph))
 
     def fits(self) -> FloatArray:
         """``||x_i - X z_i||^2`` for every code, before the first sweep."""
@@ -168,19 +168,22 @@ def _first_pass(n_rows: int, width: int) -> SweepPass:
     return SweepPass(1, zeros(), zeros(), zeros(), np.zeros(n_rows), asked, zeros())
 
 
-def waves_of(neighbors: IntArray, n_threads: int) -> list[list[IntArray]]:
+def lists_of(graph: sparse.csr_array) -> Neighbors:
+    """The neighbours of every point, given the graph S."""
+    return Neighbors(graph.indptr.astype(np.int64), graph.indices.astype(np.int64))
+
+
+def waves_of(neighbors: Neighbors, n_threads: int) -> list[list[IntArray]]:
     """Sets of points that can be solved at the same time, each in parts for the threads; small sets
     that follow each other become one part."""
-    n_points, n_neighbors = neighbors.shape
     # One thread takes the order 0..n-1 itself, in parts of one call each.
     if n_threads == 1:
-        return [[part] for part in blocks_of_rows(n_points, POINTS_PER_CALL)]
-    starts = np.arange(n_points + 1) * n_neighbors
+        return [[part] for part in blocks_of_rows(len(neighbors.starts) - 1, POINTS_PER_CALL)]
     waves: list[list[IntArray]] = []
     few: list[IntArray] = []
     # Small sets in a row become one part, which one thread solves in order: a point still comes
     # after the neighbours it waits for.
-    for points in independent_sets(starts, neighbors.ravel()):
+    for points in independent_sets(*neighbors):
         if len(points) < LEAST_SHARED:
             few.append(points)
             continue

@@ -12,12 +12,13 @@ from scipy import sparse
 from scipy.sparse.linalg import svds
 
 from srsg.engines import Engine, ThreadEngine
-from srsg.kernels.codes import Codes, support_distances
+from srsg.kernels.codes import Codes, Neighbors, support_distances
 from srsg.kernels.fpgd_sp import Settings
 from srsg.kernels.sweep import SweepOutcome
+from srsg.neighbors import neighbor_graph
 from srsg.points import Points, Queries, blocks_of_rows
-from srsg.solvers.sweep_run import Sweeps, sweeping_threads, waves_of
-from srsg.types import FloatArray, IntArray
+from srsg.solvers.sweep_run import Sweeps, lists_of, sweeping_threads, waves_of
+from srsg.types import FloatArray, IntArray, Stop
 
 
 @dataclass(frozen=True)
@@ -63,9 +64,10 @@ class SweepState:
     def n_sweeps(self) -> int:
         return len(self.objective) - 1
 
-    def note(self, value: float, outcome: SweepOutcome, tol: float) -> None:
+    def note(self, value: float, outcome: SweepOutcome, tol: float, stop: Stop) -> None:
         """Take over what a sweep ended with, except the codes."""
-        self.converged = abs(value - self.objective[-1]) < tol or not outcome.changed.any()
+        settled = stop == "supports" and not outcome.changed.any()
+        self.converged = abs(value - self.objective[-1]) < tol or settled
         self.objective.append(value)
         self.ever_cut |= outcome.cut
         self.n_iter = max(self.n_iter, int(outcome.iterations.max()))
@@ -97,21 +99,28 @@ class SweepState:
 def srsg_codes(
     points: Points,
     init_codes: sparse.csr_array,
-    neighbors: IntArray,
+    neighbors: IntArray | sparse.csr_array,
     *,
     gamma: float,
     step: float,
     max_sweeps: int = 100,
     max_iter: int = 100,
     tol: float = 1e-5,
+    stop: Stop = "supports",
     engine: Engine | None = None,
 ) -> SRSGCodes:
     """Regularise codes by the supports of the neighbours' codes.
 
     Every sweep solves problem (7) for the points 1 to n in turn, each from its present code and
     with the present codes of its neighbours. The sweeps end when the objective ``L(Z)`` changes by
-    less than ``tol`` in one of them, or when no support has changed. Points that do not wait for
-    each other are solved at the same time, which changes no bit of the result.
+    less than ``tol`` in one of them or, unless ``stop`` forbids it, when no support has changed.
+    Points that do not wait for each other are solved at the same time, which changes no bit of the
+    result.
+
+    Each problem (7) counts the neighbours of its own point only, so ``L(Z)`` can rise where a point
+    has neighbours that it is no neighbour of. If all neighbours are mutual, what descends is the
+    fit plus gamma times the number of indices that one of two neighbours uses and the other does
+    not, each pair counted once.
 
     Parameters
     ----------
@@ -119,10 +128,13 @@ def srsg_codes(
         Unit-norm points.
     init_codes : csr_array of shape (n, n)
         Where to start; the paper takes the l1 codes.
-    neighbors : ndarray of shape (n, K)
-        Nearest neighbours of every point.
+    neighbors : ndarray of shape (n, K) or csr_array of shape (n, n)
+        Nearest neighbours of every point, or the graph S itself, see
+        :func:`srsg.neighbors.undirected`. A point without neighbours keeps its code.
     gamma, step, max_sweeps, max_iter, tol
         The paper's ``gamma``, ``s``, ``M_c``, ``M_p`` and ``epsilon``.
+    stop : {"supports", "objective"}
+        "objective" is the rule of Algorithm 2; "supports" ends earlier, see above.
     engine : Engine, optional
         Says how many threads to use, and shows the progress of every sweep; all cores by default.
 
@@ -143,27 +155,31 @@ def srsg_codes(
     """
     engine = engine or ThreadEngine()
     settings = Settings(float(gamma), float(step), int(max_iter), float(tol))
+    graph = neighbors if sparse.issparse(neighbors) else neighbor_graph(neighbors)
+    lists = lists_of(graph)
     keep = engine.checkpoint.of(
         "sweeps",
         lambda: engine.fingerprint(points),
-        *(init_codes.indptr, init_codes.indices, init_codes.data, neighbors),
+        *(init_codes.indptr, init_codes.indices, init_codes.data, *lists),
         settings,
+        stop,
     )
     n_points = points.n
     kept, save = keep.resume("sweep", SweepState)
     unswept = SweepState(init_codes, np.zeros(n_points, bool))
     state = max(kept, key=lambda each: each.n_sweeps, default=unswept)
     with sweeping_threads(points, engine) as (threads, n_threads):
-        waves = waves_of(neighbors, n_threads)
+        waves = waves_of(lists, n_threads)
         targets = Queries.of(points)
-        run = Sweeps(points, targets, state.codes, neighbors, settings, engine, threads, waves)
+        run = Sweeps(points, targets, state.codes, graph, settings, engine, threads, waves)
+        run.outcome.fit[:] = run.fits()
         if state.n_sweeps < 0:
-            state.objective.append(_objective(run.fits(), run.codes, neighbors, gamma))
+            state.objective.append(_objective(run.outcome.fit, run.codes, lists, gamma))
         while not state.converged and state.n_sweeps < max_sweeps:
             with engine.progress.stage(f"sweep {state.n_sweeps + 1}", n_points) as stage:
                 run.sweep(stage)
-            value = _objective(run.outcome.fit, run.codes, neighbors, gamma)
-            state.note(value, run.outcome, tol)
+            value = _objective(run.outcome.fit, run.codes, lists, gamma)
+            state.note(value, run.outcome, tol, stop)
             # Only a checkpoint needs a matrix of the codes after every sweep.
             if save is not None:
                 state.codes = run.codes.to_csr(n_points)
@@ -243,7 +259,7 @@ def new_srsg_codes(
             points,
             Queries.of(points, queries),
             init_codes,
-            neighbors,
+            neighbor_graph(neighbors, points.n),
             settings,
             engine,
             threads,
@@ -254,17 +270,18 @@ def new_srsg_codes(
     return run.codes.to_csr(points.n)
 
 
-def _objective(fits: FloatArray, codes: Codes, neighbors: IntArray, gamma: float) -> float:
+def _objective(fits: FloatArray, codes: Codes, neighbors: Neighbors, gamma: float) -> float:
     """``L(Z)`` of eq. (3)."""
     return float(fits.sum() + gamma * support_distances(codes, neighbors))
 
 
-def theorem_step(points: Points, gamma: float, n_neighbors: int) -> float:
+def theorem_step(points: Points, gamma: float, n_neighbors: int | IntArray) -> float:
     """The largest step s of Theorem 3.2, ``s < min(2 tau / G^2, 1 / L_f)``.
 
     Here ``L_f = 2 sigma_max(X)^2``; the gradient ``2 X' r`` is at most ``G = 2 sigma_max(X)`` as
     long as residuals are no longer than the unit points themselves; and tau is gamma times the
-    smallest positive ``c``, which is 1 for an odd number of neighbours and 2 for an even one.
+    smallest positive ``c``, which is 1 for an odd number of neighbours and 2 for an even one. The
+    number of neighbours may differ between points.
 
     Examples
     --------
@@ -274,7 +291,7 @@ def theorem_step(points: Points, gamma: float, n_neighbors: int) -> float:
     >>> round(theorem_step(points, gamma=0.1, n_neighbors=5), 6)
     0.05
     """
-    smallest_c = 1 if n_neighbors % 2 else 2
+    smallest_c = 1 if np.any(np.asarray(n_neighbors) % 2) else 2
     lipschitz = 2 * _largest_singular_value(points) ** 2
     # G^2 = 2 L_f, so 2 tau / G^2 = tau / L_f. The bound is strict.
     return min(gamma * smallest_c, 1.0) / lipschitz * (1 - 1e-9)
