@@ -51,7 +51,7 @@ def test_points_solved_again_when_a_neighbor_turns_out_different(client, monkeyp
 
     monkeypatch.setattr(RemoteProblems, "answer", counted)
     monkeypatch.setattr(
-        "srsg.solvers.sweeps.likely_coordinates",
+        "srsg.solvers.sweep_run.likely_coordinates",
         lambda codes, *_: (codes.indptr.astype(np.int64), codes.indices.astype(np.int64)),
     )
     expected = SRSG(10, random_state=0).fit(X)
