@@ -12,6 +12,12 @@ from numba.core.compiler import CompilerBase, DefaultPassBuilder, _LowerResult
 from numba.core.compiler_machinery import register_pass
 from numba.core.typed_passes import NativeLowering
 
+USED = ("_raise_if_finalized", "_get_module_for_linking", "_finalize_dynamic_globals")
+"""What is used of numba although numba does not promise to keep it."""
+
+if missing := [name for name in USED if not hasattr(JITCodeLibrary, name)]:
+    raise ImportError(f"this version of numba has no {missing[0]}")
+
 
 class PartLibrary(JITCodeLibrary):
     """LLVM code that can be linked into a kernel but not run by itself."""
@@ -21,7 +27,6 @@ class PartLibrary(JITCodeLibrary):
         self._raise_if_finalized()
         # Each library once, in a fixed order: the order decides on the code that is generated.
         for library in dict.fromkeys(self._linking_libraries):
-            self._reload_init.update(library._reload_init)
             self._final_module.link_in(library._get_module_for_linking(), preserve=True)
         self._finalize_dynamic_globals()
         self._finalized = True
@@ -51,7 +56,6 @@ class PartLowering(NativeLowering):
             (state.library,),
         )
         state.targetctx.insert_user_function(entry, description, [state.library])
-        state.reload_init.extend(state.library._reload_init)
         state["cr"] = _LowerResult(description, lowered.call_helper, entry, lowered.env)
         return True
 
