@@ -3,6 +3,7 @@
 import numpy as np
 
 from srsg.kernels.compiled import helper, kernel
+from srsg.kernels.linalg import fill
 
 
 @helper()
@@ -23,7 +24,8 @@ def walks_along_edges(starts, columns, weights, first, last, walks):
     """
     # Row i spread out over all vertices: each walk then needs one lookup per step, where two
     # sparse rows would have to be merged. Only the entries that were set are cleared.
-    reached = np.zeros(starts.shape[0] - 1)
+    reached = np.empty(starts.shape[0] - 1)
+    fill(reached, 0.0)
     origin = starts[first]
     for i in range(first, last):
         for k in range(starts[i], starts[i + 1]):

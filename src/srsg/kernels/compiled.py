@@ -71,9 +71,24 @@ _FOLDER = cache_folder(Path(__file__).parent)
 if _FOLDER:
     remove_old(_FOLDER)
 
+
+def _as_parts():
+    """The option that has helpers compiled as parts of kernels; none if numba has changed inside.
+
+    It relies on what numba does not promise to keep. Without it everything works, but compiling
+    takes half as long again.
+    """
+    try:
+        from srsg.kernels.parts import PartCompiler
+    except ImportError:
+        return {}
+    return {"pipeline_class": PartCompiler}
+
+
 # Without the GIL our own threads run kernels side by side. With numpy's error model a division by
-# zero gives infinity or NaN, and loops need no check that would raise an exception.
-_OPTIONS = {"nogil": True, "error_model": "numpy"}
+# zero gives infinity or NaN, and loops need no check that would raise an exception. Nobody calls
+# our functions from C.
+_OPTIONS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 
 
 def kernel(**options):
@@ -92,5 +107,5 @@ def kernel(**options):
     return compiled
 
 
-helper = partial(njit, **_OPTIONS, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+helper = partial(njit, **_OPTIONS, no_cpython_wrapper=True, **_as_parts())
 """A function that only kernels call: part of their code, so it needs no entry of its own."""

@@ -53,10 +53,12 @@ def all_correlations(coded, before, task):
     """The correlation of a point's residual with every point, in absolute value."""
     resid = np.empty(coded.points.shape[1])
     residual(coded.points, coded.targets[task.row], before, task.row, resid)
-    strength = np.empty(coded.points.shape[0])
-    for t in range(strength.shape[0]):
+    index = np.empty(coded.points.shape[0], np.int64)
+    strength = np.empty(index.shape[0])
+    for t in range(index.shape[0]):
+        index[t] = t
         strength[t] = abs(dot(coded.points[t], resid))
-    return np.arange(strength.shape[0]), strength
+    return index, strength
 
 
 @helper()

@@ -50,8 +50,8 @@ def record(trace, k, value, z, v):
         assign(trace.v[k], v)
 
 
-@kernel()
-def fpgd_sp_run(gram, b, power, c, z, touched, settings, trace):
+@helper()
+def run_fpgd_sp(gram, b, power, c, z, touched, settings, trace):
     """Minimise eq. (7) from ``z``, in place.
 
     ``gram`` is ``X_A' X_A``, ``b`` is ``X_A' x`` and ``power`` is ``x' x`` for the coordinates
@@ -105,6 +105,12 @@ def fpgd_sp_run(gram, b, power, c, z, touched, settings, trace):
         if abs(value - previous) < settings.tol:
             break
     return FPGDRun(iterations, fit, np.sqrt(largest), np.sqrt(farthest))
+
+
+@kernel()
+def fpgd_sp_run(gram, b, power, c, z, touched, settings, trace):
+    """:func:`run_fpgd_sp`, for callers in Python."""
+    return run_fpgd_sp(gram, b, power, c, z, touched, settings, trace)
 
 
 @helper()

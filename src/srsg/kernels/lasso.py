@@ -336,7 +336,8 @@ def gap_terms(own, resid, z, ridge):
     for k in range(z.shape[0]):
         l1_norm += abs(z[k])
         if ridge > 0.0:
-            power += (ridge * z[k]) ** 2 / ridge
+            weighted = ridge * z[k]
+            power += weighted * weighted / ridge
     return power, inner, l1_norm
 
 

@@ -45,6 +45,13 @@ def assign(target, source):
 
 
 @helper()
+def fill(target, value):
+    """``target[:] = value``, as a loop for the same reason."""
+    for j in range(target.shape[0]):
+        target[j] = value
+
+
+@helper()
 def in_float64(point):
     """A copy of one point in float64."""
     copy = np.empty(point.shape[0])

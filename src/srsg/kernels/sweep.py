@@ -17,8 +17,8 @@ import numpy as np
 from srsg.kernels.codes import neighbors_of
 from srsg.kernels.compiled import helper, kernel
 from srsg.kernels.entrants import with_entrants
-from srsg.kernels.fpgd_sp import Settings, fpgd_sp_run, no_trace, stable_step
-from srsg.kernels.linalg import assign
+from srsg.kernels.fpgd_sp import Settings, no_trace, run_fpgd_sp, stable_step
+from srsg.kernels.linalg import assign, fill
 from srsg.kernels.small_problems import find_in_kept, keep, new_problem, part_of_kept
 from srsg.kernels.votes import coefficient, count_votes, insertion_sort, position
 
@@ -47,8 +47,9 @@ SweepPass = namedtuple("SweepPass", "number solved moved needs floor asked n_ask
 its support last changed and, where it could not be solved, what it needs: a problem on the
 coordinates ``asked``, or the points whose correlation with its residual is at least ``floor``."""
 
-NOTHING, A_PROBLEM, POINTS_IN_REACH = 0, 1, 2
-"""What a point needs before it can be solved."""
+NOTHING, A_PROBLEM, POINTS_IN_REACH = np.int64(0), np.int64(1), np.int64(2)
+"""What a point needs before it can be solved. Not plain numbers, for the reason given at
+:data:`~srsg.kernels.compiled.ZERO`."""
 
 Task = namedtuple("Task", "own row votes")
 """One problem (7): the point's index among the points, or -1 if it is not one of them; the row of
@@ -91,14 +92,15 @@ def run_on(problem, codes, task, active, settings):
         c[k] = coefficient(task.votes, active[k])
         moves[k] = c[k] <= 0 or position(codes.index[row, : codes.size[row]], active[k]) >= 0
     step = stable_step(gram, moves, settings.step)
+    z = np.empty(size)
     # Which coordinates move is known only after a run. Each further run has a smaller step, and
     # few problems need one.
     while True:
-        z = np.zeros(size)
+        fill(z, 0.0)
         for k in range(codes.size[row]):
             z[position(active, codes.index[row, k])] = codes.value[row, k]
         own_settings = Settings(settings.gamma, step, settings.max_iter, settings.tol)
-        run = fpgd_sp_run(gram, b, power, c, z, moves, own_settings, no_trace())
+        run = run_fpgd_sp(gram, b, power, c, z, moves, own_settings, no_trace())
         safe = stable_step(gram, moves, step)
         if safe >= step:
             return z, run, own_settings
@@ -151,7 +153,9 @@ def ask(this_pass, codes, p, needs, floor, active):
     The guess is that all active coordinates will be used, since those that half of the neighbours
     use cost nothing. With it, later points can ask in the same pass for what they will need.
     """
-    if store(codes, p, active, np.ones(active.shape[0])):
+    guess = np.empty(active.shape[0])
+    fill(guess, 1.0)
+    if store(codes, p, active, guess):
         this_pass.moved[p] = this_pass.number
     this_pass.solved[p] = 0
     this_pass.needs[p] = needs

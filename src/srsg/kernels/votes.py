@@ -52,11 +52,12 @@ def count_votes(before, codes, i, neighbors):
             total += 1
     insertion_sort(index)
     # Equal indices now stand side by side: each run of them becomes one entry and its length.
-    count = np.zeros(total, np.int64)
+    count = np.empty(total, np.int64)
     n_unique = 0
     for k in range(total):
         if n_unique == 0 or index[k] != index[n_unique - 1]:
             index[n_unique] = index[k]
+            count[n_unique] = 0
             n_unique += 1
         count[n_unique - 1] += 1
     return Votes(index[:n_unique], count[:n_unique], neighbors.shape[0])
