@@ -156,8 +156,6 @@ def test_full_disk_leaves_the_old_file(tmp_path, table, monkeypatch):
     [
         ("skops.io", ["--model", "m.skops"], "srsg[model]"),
         ("faiss", ["--approximate"], "srsg[approximate]"),
-        ("pyarrow", ["-o", "l.parquet"], "srsg[files]"),
-        ("pandas", [], "srsg[files]"),
     ],
 )
 def test_missing_libraries(tmp_path, table, monkeypatch, module, options, advice):

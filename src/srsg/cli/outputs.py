@@ -15,7 +15,9 @@ def check_output(path: Path | None, endings: tuple[str, ...], option: str) -> No
 
     if path is None:
         return
-    if path.suffix.lower() not in endings:
+    from srsg.files.errors import ending_of
+
+    if ending_of(path) not in endings:
         raise FileError(f"{option} {path}: its name must end in {' or '.join(endings)}.")
     check_writable(path)
 
@@ -48,20 +50,16 @@ def _same_file(one: Path, other: Path) -> bool:
 
 def check_labels_file(path: Path) -> None:
     """Refuse labels that could not be written there."""
-    from srsg.files.errors import needed
     from srsg.files.writing import LABEL_ENDINGS
 
     if path == STANDARD_OUTPUT:
         return
     check_output(path, LABEL_ENDINGS, "--output")
-    if path.suffix.lower() in (".parquet", ".feather"):
-        needed("pandas", "Parquet and Feather files")
-        needed("pyarrow", "Parquet and Feather files")
 
 
 def check_graph_file(path: Path | None) -> None:
     """Refuse a graph that could not be written there."""
-    from srsg.files.writing import GRAPH_ENDINGS
+    from srsg.files.graphs import GRAPH_ENDINGS
 
     check_output(path, GRAPH_ENDINGS, "--graph")
 

@@ -123,7 +123,7 @@ def _from_archive(
 def _from_openml(entry: Entry, home: OpenML, target: Path) -> _Found:
     from sklearn.datasets import fetch_openml
 
-    needed("pandas", "Downloads from OpenML")
+    needed("pandas", "Downloads from OpenML", extra="data")
     name = f"OpenML's {home.query.get('name', entry.name)}"
     with explained(f"{name}: cannot be downloaded from openml.org"), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about retries: only the outcome counts

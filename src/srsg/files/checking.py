@@ -15,14 +15,19 @@ from srsg.types import IntArray
 
 
 def checked_table(
-    name: str, found: Contents, labels: NDArray | None, *, drop_missing: bool
+    name: str,
+    found: Contents,
+    labels: NDArray | None,
+    *,
+    drop_missing: bool,
+    keep_missing: bool = False,
 ) -> Table:
     """The table of what was found, or a :class:`FileError` that says what is wrong."""
     labels = None if labels is None else _one_each(name, labels)
     values, notes = _samples_first(name, found, labels)
     X, image_shape = _rows_of_numbers(name, values, found.image_shape)
     row_ids = np.arange(len(X)) if found.row_ids is None else found.row_ids
-    usable = _finite_rows(X)
+    usable = _finite_rows(X, allow_nan=keep_missing)
     if labels is not None:
         usable &= ~missing_labels(labels)
     if not usable.all():
@@ -39,6 +44,8 @@ def checked_table(
         image_shape=image_shape,
         notes=(*found.notes, *notes),
         n_dropped=int((~usable).sum()),
+        kept_rows=None if usable.all() else np.flatnonzero(usable),
+        frame=found.frame,
     )
 
 
@@ -57,9 +64,20 @@ def checked_labels(
     return encode_labels(labels)
 
 
-def _finite_rows(X: NDArray[np.floating], block: int = 1024) -> NDArray[np.bool_]:
-    """Which rows are finite; block by block, since X may be larger than memory."""
-    parts = [np.isfinite(X[start : start + block]).all(axis=1) for start in range(0, len(X), block)]
+def _finite_rows(
+    X: NDArray[np.floating], *, allow_nan: bool = False, block: int = 1024
+) -> NDArray[np.bool_]:
+    """Which rows are finite; block by block, since X may be larger than memory.
+
+    With ``allow_nan``, gaps are fine as long as a row has any number.
+    """
+    parts = []
+    for start in range(0, len(X), block):
+        rows = X[start : start + block]
+        if allow_nan:
+            parts.append(~np.isinf(rows).any(axis=1) & ~np.isnan(rows).all(axis=1))
+        else:
+            parts.append(np.isfinite(rows).all(axis=1))
     return np.concatenate(parts)
 
 

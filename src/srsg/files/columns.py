@@ -7,13 +7,18 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from srsg.files.contents import Contents, Request
-from srsg.files.errors import FileError, needed
+from srsg.files.errors import FileError
+from srsg.files.frames import Frame
+from srsg.files.identifiers import is_identifier_name, looks_like_identifier
 from srsg.files.labels import LABEL_NAMES
 
-ID_NAMES = ("id", "ids", "index", "idx", "uid", "uuid", "key", "rowid", "row", "name", "unnamed: 0")
+NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$|^[+-]?(?i:inf|infinity|nan)$"
+"""Text that is a number."""
 
 
 @dataclass(frozen=True)
@@ -29,31 +34,34 @@ class Columns:
     """Why columns were set aside, one line each."""
 
 
-def choose_columns(name: str, frame: Any, request: Request) -> Contents:
-    """Points, labels and identifiers of a data frame; the rest is set aside with a note."""
-    frame.columns = [str(column) for column in frame.columns]
+def choose_columns(name: str, frame: Frame, request: Request) -> Contents:
+    """Points, labels and identifiers of a table; the rest is set aside with a note."""
     if not len(frame):
         raise FileError(f"{name}: has no rows.")
-    wanted = wanted_columns(name, list(frame.columns), request)
-    columns = decide_columns(name, frame[wanted].items(), request)
+    wanted = wanted_columns(name, frame.names, request)
+    place = {column: at for at, column in enumerate(frame.names)}
+    pairs = ((column, frame.columns[place[column]]) for column in wanted)
+    columns = decide_columns(name, pairs, request)
     if request.features is not None:
         columns = match_features(name, columns, request.features)
-    return contents(feature_matrix(name, frame, columns), frame, columns, request.labels)
+    return contents(feature_matrix(name, frame, columns), frame, columns, request)
 
 
-def contents(values: NDArray, frame: Any, columns: Columns, labels: str | None) -> Contents:
+def contents(values: NDArray, frame: Frame, columns: Columns, request: Request) -> Contents:
     """What was found in a table: the values, and from the frame the labels and identifiers."""
-    pandas = needed("pandas", "Tables")
-    identifiers = None if columns.identifier is None else frame[columns.identifier]
-    if not isinstance(frame.index, pandas.RangeIndex):  # an index that was written on purpose
-        identifiers = frame.index
+    row_ids = None
+    if frame.index:  # an index that was written on purpose
+        row_ids = _one_name_per_row(frame.index)
+    if columns.identifier is not None and (row_ids is None or request.identifier):
+        row_ids = text_or_number(frame.column(columns.identifier))
     return Contents(
         values,
-        labels=None if labels is None else _text_or_number(frame[labels]),
+        labels=None if request.labels is None else text_or_number(frame.column(request.labels)),
         feature_names=columns.features,
-        row_ids=None if identifiers is None else _text_or_number(identifiers),
+        row_ids=row_ids,
         notes=columns.notes,
         rows_are_points=True,
+        frame=frame if request.keep_frame else None,
     )
 
 
@@ -64,12 +72,15 @@ def wanted_columns(name: str, names: Sequence[str], request: Request) -> list[st
         if column in seen:
             raise FileError(f"{name}: has two columns called {column!r}.")
         seen.add(column)
-    asked = [*(request.columns or ()), *([request.labels] if request.labels else [])]
-    for column in asked:
+    others = [column for column in (request.labels, request.identifier) if column]
+    for column in [*(request.columns or ()), *others]:
         if column not in seen:
             there = ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")
             raise FileError(f"{name}: has no column called {column!r}. It has {there}.")
-    return list(request.columns or names)
+    if request.columns is None:
+        return list(names)
+    beside = [] if request.identifier in (None, *request.columns) else [str(request.identifier)]
+    return [*request.columns, *beside]
 
 
 def decide_columns(name: str, columns: Iterable[tuple[str, Any]], request: Request) -> Columns:
@@ -83,30 +94,34 @@ def decide_columns(name: str, columns: Iterable[tuple[str, Any]], request: Reque
     ----------
     name : str
         What messages call the file.
-    columns : iterable of (str, Series)
+    columns : iterable of (str, pyarrow.ChunkedArray)
         The columns of :func:`wanted_columns`, each with all of its rows.
     request : Request
         Columns that the user asks for are features whatever they look like.
     """
-    pandas = needed("pandas", "Tables")
     features: list[str] = []
     notes: list[str] = []
-    identifier, all_single = None, True
+    identifier, all_single = request.identifier, True
     # What a model was fitted on is a feature, even if here it looks like an identifier.
     certain = set(request.columns or request.features or ())
     for place, (column, values) in enumerate(columns):
         if column == request.labels:
             continue
-        reason = None if column in certain else _reason_to_set_aside(pandas, place, values)
+        if column == request.identifier:
+            notes.append(f"column {column} set aside: identifier")
+            continue
+        reason = None
+        if column not in certain:
+            reason = _reason_to_set_aside(column, place, values, request)
         if reason:
             notes.append(f"column {column} set aside: {reason}")
             if reason == "identifier":
                 identifier = identifier or column
             continue
-        if not pandas.api.types.is_numeric_dtype(values.dtype):
-            _as_numbers(name, values)  # text that is no number is found here, with its row
+        if not _is_numeric(values.type):
+            as_numbers(name, column, values)  # text that is no number is found here, with its row
         features.append(column)
-        all_single &= values.dtype == np.float32
+        all_single &= pa.types.is_float32(values.type)
         if request.labels is None and column.lower() in LABEL_NAMES:
             notes.append(f"column {column} is used as a feature; labels={column!r} prevents it")
     if not features:
@@ -138,70 +153,86 @@ def match_features(name: str, columns: Columns, features: Sequence[str]) -> Colu
     return replace(columns, features=tuple(features))
 
 
-def feature_matrix(name: str, frame: Any, columns: Columns) -> NDArray[np.floating]:
+def feature_matrix(name: str, frame: Frame, columns: Columns) -> NDArray[np.floating]:
     """The features of some rows, one row per point."""
-    pandas = needed("pandas", "Tables")
-    features = frame[list(columns.features)]
-    if all(map(pandas.api.types.is_numeric_dtype, set(features.dtypes))):
-        # All at once: tables of 100,000 columns are slow column by column.
-        return features.to_numpy(dtype=columns.dtype, na_value=np.nan)
-    values = [_as_numbers(name, column) for _, column in features.items()]
-    return np.column_stack(values).astype(columns.dtype, copy=False)
+    place = {column: at for at, column in enumerate(frame.names)}
+    values = np.empty((len(frame), len(columns.features)), dtype=columns.dtype)
+    for at, column in enumerate(columns.features):
+        values[:, at] = as_numbers(name, column, frame.columns[place[column]])
+    return values
 
 
-def _reason_to_set_aside(pandas: Any, place: int, values: Any) -> str | None:
+def _reason_to_set_aside(name: str, place: int, values: Any, request: Request) -> str | None:
     """Why a column is not a feature, or None if it is one."""
-    types = pandas.api.types
-    if values.dtype in (np.float64, np.float32):  # the usual case, as fast as can be
+    kind = values.type
+    if pa.types.is_floating(kind):  # the usual case, as fast as can be
         return "empty" if np.isnan(values.to_numpy()).all() else None
-    if values.isna().all():
+    if values.null_count == len(values):
         return "empty"
-    named = str(values.name).strip().lower() in ID_NAMES and values.is_unique
-    if types.is_integer_dtype(values.dtype):
-        counts_rows = place == 0 and len(values) > 1 and _counts(values)
-        return "identifier" if named or counts_rows else None
-    if types.is_numeric_dtype(values.dtype):  # bool among them
+    if pa.types.is_integer(kind):
+        if request.keep_ids or values.null_count:
+            return None
+        # In a file for a fitted model, a column that the model does not have is more likely one.
+        new = request.features is not None
+        return "identifier" if looks_like_identifier(name, place, values.to_numpy(), new) else None
+    if _is_numeric(kind):  # truth values
         return None
-    if types.is_datetime64_any_dtype(values.dtype):
+    if pa.types.is_temporal(kind):
         return "dates"
-    if _mostly_numbers(pandas, values):
+    if not pa.types.is_string(kind):
+        return f"neither numbers nor text, but {kind}"
+    if _mostly_numbers(values):
         return None
-    return "identifier" if named or (place == 0 and values.is_unique) else "text"
+    unique = not values.null_count and pc.count_distinct(values).as_py() == len(values)
+    named = is_identifier_name(name)
+    return "identifier" if unique and (named or place == 0) else "text"
 
 
-def _counts(values: Any) -> bool:
-    """Whether integers are 0, 1, 2, ... or 1, 2, 3, ..."""
-    if values.isna().any():
-        return False
-    numbers = values.to_numpy()
-    return bool(numbers[0] in (0, 1) and (np.diff(numbers.astype(np.int64)) == 1).all())
+def _is_numeric(kind: Any) -> bool:
+    return pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_boolean(kind)
 
 
-def _mostly_numbers(pandas: Any, values: Any) -> bool:
-    present = values.dropna()
-    return bool(pandas.to_numeric(present, errors="coerce").notna().mean() > 0.5)
+def _mostly_numbers(values: Any) -> bool:
+    matches = pc.match_substring_regex(pc.utf8_trim_whitespace(values), NUMBER)
+    return bool(pc.mean(pc.cast(matches, pa.uint8())).as_py() > 0.5)
 
 
-def _as_numbers(name: str, values: Any) -> NDArray[np.floating]:
+def as_numbers(name: str, column: str, values: Any) -> NDArray[np.floating]:
     """A column as floats; an entry that is not a number is an error that names its row."""
-    pandas = needed("pandas", "Tables")
-    if pandas.api.types.is_numeric_dtype(values.dtype):
-        kind = np.float32 if values.dtype == np.float32 else np.float64
-        return values.to_numpy(dtype=kind, na_value=np.nan)
-    numbers = pandas.to_numeric(values, errors="coerce")
-    wrong = np.flatnonzero((numbers.isna() & values.notna()).to_numpy())
+    if pa.types.is_boolean(values.type):
+        values = pc.cast(values, pa.uint8())
+    if _is_numeric(values.type):
+        kind = np.float32 if pa.types.is_float32(values.type) else np.float64
+        if values.null_count:  # to_numpy has NaN for them
+            values = pc.cast(values, pa.from_numpy_dtype(kind), safe=False)
+        return values.to_numpy().astype(kind, copy=False)
+    text = values if pa.types.is_string(values.type) else _as_text(values)
+    trimmed = pc.utf8_trim_whitespace(text)
+    number = pc.match_substring_regex(trimmed, NUMBER)
+    wrong = np.flatnonzero(pc.invert(pc.fill_null(number, True)).to_numpy())
     if wrong.size:
         raise FileError(
-            f"{name}: column {values.name}, row {wrong[0]} (counted from 0): "
-            f"{values.iloc[wrong[0]]!r} is not a number."
+            f"{name}: column {column}, row {wrong[0]} (counted from 0): "
+            f"{text[int(wrong[0])].as_py()!r} is not a number."
         )
-    return numbers.to_numpy(dtype=np.float64, na_value=np.nan)
+    return pc.cast(trimmed, pa.float64()).to_numpy()
 
 
-def _text_or_number(values: Any) -> NDArray:
+def _as_text(values: Any) -> Any:
+    return pa.chunked_array(
+        [[None if value is None else str(value) for value in values.to_pylist()]], pa.string()
+    )
+
+
+def text_or_number(values: Any) -> NDArray:
     """Integers and floats as such, anything else as text; None where missing."""
-    pandas = needed("pandas", "Tables")
-    array = values.to_numpy()
-    if array.dtype.kind in "iuf":
-        return array
-    return np.array([None if pandas.isna(value) is True else str(value) for value in array])
+    if pa.types.is_floating(values.type) or pa.types.is_integer(values.type):
+        return values.to_numpy()
+    return np.array([None if value is None else str(value) for value in values.to_pylist()])
+
+
+def _one_name_per_row(index: Sequence[Any]) -> NDArray:
+    if len(index) == 1:
+        return text_or_number(index[0])
+    parts = [level.to_pylist() for level in index]
+    return np.array([str(levels) for levels in zip(*parts, strict=True)])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,14 @@ class Request:
     gray: bool = False
     features: Sequence[str] | None = None
     """Feature names of a fitted model, with which the columns of a table are matched."""
+    identifier: str | None = None
+    """The column that names the rows."""
+    keep_ids: bool = False
+    """Whether whole numbers that look like identifiers are features all the same."""
+    encoding: str | None = None
+    """Of text files that are not UTF-8."""
+    keep_frame: bool = False
+    """Whether all columns of a table are kept, to be written again."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +47,8 @@ class Contents:
     """Whether a stack of images is (height, width, n), as MATLAB's are."""
     rows_are_points: bool = False
     """Whether that is certain, so that points are never transposed to fit the labels."""
+    frame: Any = None
+    """All columns of a table (:class:`srsg.files.frames.Frame`), if they were to be kept."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +73,10 @@ class Table:
         What was set aside, transposed, resized or dropped: one line each.
     n_dropped : int
         Rows with missing values that were dropped.
+    kept_rows : ndarray of int or None
+        The rows of the file that are points; None for all.
+    frame : Frame or None
+        All columns of the file, with ``keep_frame=True``.
     """
 
     X: NDArray[np.floating]
@@ -72,3 +87,5 @@ class Table:
     image_shape: tuple[int, ...] | None = None
     notes: tuple[str, ...] = ()
     n_dropped: int = 0
+    kept_rows: NDArray[np.intp] | None = None
+    frame: Any = None

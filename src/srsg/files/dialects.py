@@ -34,10 +34,13 @@ def dialect_of(text: str, sep: str | None = None) -> Dialect:
     lines = list(islice((line for line in io.StringIO(text) if line.strip()), 2))
     first = lines[0].rstrip("\r\n") if lines else ""
     sep = sep or _separator(first)
-    # A decimal comma is possible only with semicolons.
-    commas = sep == ";" and any(re.search(r"\d,\d", line) for line in lines)
+    # A decimal comma is possible only with semicolons. The first numbers may all be whole.
+    commas = sep == ";" and (
+        any(re.search(r"\d,\d", line) for line in lines)
+        or (re.search(r";\d+,\d+\s*[;\n]", text) is not None and "." not in text)
+    )
     top, second = ([*csv.reader(lines, delimiter=sep), [], []])[:2]
-    header = _is_header(top, second)
+    header = is_header(top, second)
     return Dialect(
         sep=sep,
         decimal="," if commas else ".",
@@ -51,10 +54,11 @@ def dialect_of(text: str, sep: str | None = None) -> Dialect:
 def _separator(line: str) -> str:
     if ";" in line and all(map(is_number, line.split(";"))):  # with commas in its numbers
         return ";"
-    return max(",;\t", key=line.count)
+    outside_quotes = re.sub(r'"[^"]*"', "", line)
+    return max(",;\t", key=outside_quotes.count)
 
 
-def _is_header(first: list[str], second: list[str]) -> bool:
+def is_header(first: list[str], second: list[str]) -> bool:
     """Whether a line consists of names: it has words only, or a word above a number.
 
     A line of numbers is data, except 0, 1, 2, ..., which pandas writes if columns have no names.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
@@ -55,6 +56,31 @@ def one_line(error: BaseException) -> str:
     return text.rstrip(".") or type(error).__name__
 
 
+def ending_of(path: str | os.PathLike[str]) -> str:
+    """The ending of a file's name in lower case, with what comes before ``.gz``.
+
+    Examples
+    --------
+    >>> from srsg.files.errors import ending_of
+    >>> ending_of("a.b/points.CSV.gz"), ending_of("points.csv"), ending_of("points")
+    ('.csv.gz', '.csv', '')
+    """
+    endings = [ending.lower() for ending in Path(path).suffixes]
+    return "".join(endings[-2:]) if endings[-1:] == [".gz"] else "".join(endings[-1:])
+
+
+def count_of(number: int, noun: str, plural: str | None = None) -> str:
+    """A number with its noun: 1 point, 2 points.
+
+    Examples
+    --------
+    >>> from srsg.files.errors import count_of
+    >>> count_of(1, "point"), count_of(0, "point"), count_of(3, "axis", "axes")
+    ('1 point', '0 points', '3 axes')
+    """
+    return f"{number} {noun if number == 1 else plural or noun + 's'}"
+
+
 def check_file(path: Path) -> None:
     """Refuse a file that is missing, empty or not readable."""
     with explained(f"{path}: cannot be read"):
@@ -74,3 +100,14 @@ def needed(module: str, kind: str, package: str | None = None, extra: str = "fil
     except ModuleNotFoundError as error:
         library = package or module.partition(".")[0]
         raise ModuleNotFoundError(f"{kind} need {library}: pip install 'srsg[{extra}]'.") from error
+
+
+def writer_for(
+    path: str | os.PathLike[str], writers: Mapping[str, Callable[..., None]]
+) -> Callable[..., None]:
+    """The function that writes files with this ending, or an error that lists those known."""
+    ending = ending_of(path)
+    if ending not in writers:
+        known = " ".join(writers)
+        raise FileError(f"{path}: files ending in {ending or 'nothing'} are not written: {known}.")
+    return writers[ending]

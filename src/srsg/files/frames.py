@@ -1,121 +1,83 @@
-"""Points from tables: CSV and its relatives, Parquet, Feather."""
+"""Tables as columns, each an Arrow array: Parquet and Feather, and what all tables share."""
 
 from __future__ import annotations
 
-import csv
-import io
-import sys
-import warnings
-from collections import Counter
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from srsg.files.columns import all_numbers, choose_columns
-from srsg.files.contents import Contents, Request
-from srsg.files.dialects import dialect_of
-from srsg.files.errors import FileError, needed, parsing
+import pyarrow as pa
+import pyarrow.compute as pc
 
-MOST_COLUMNS = 100_000
-"""More are refused in text files: they would take minutes, and usually the line ends are wrong."""
+from srsg.files.errors import parsing
 
 
-def read_text(path: Path, request: Request) -> Contents:
-    """CSV, or TSV by the ending."""
-    sep = "\t" if path.suffix.lower() == ".tsv" else None
-    return _read_bytes(str(path), path.read_bytes(), sep, request)
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """The columns of a table, and the names of its rows if it has any."""
+
+    names: tuple[str, ...]
+    columns: Sequence[Any]
+    """One ``pyarrow.ChunkedArray`` per name."""
+    index: Sequence[Any] = ()
+    """Columns that name the rows, because the file says so."""
+    as_written: Sequence[Any] | None = None
+    """The columns as text, where the file is text."""
+
+    def __len__(self) -> int:
+        return len(self.columns[0]) if self.columns else 0
+
+    def column(self, name: str) -> Any:
+        """A column by its name."""
+        return self.columns[self.names.index(name)]
 
 
-def read_standard_input(path: object, request: Request) -> Contents:
-    """CSV from standard input."""
-    data = sys.stdin.buffer.read()
-    if not data.strip():
-        raise FileError("standard input: is empty.")
-    return _read_bytes("standard input", data, None, request)
+def frame_of(table: Any) -> Frame:
+    """The frame of an Arrow table."""
+    index = index_columns(table.schema)
+    places = [place for place, name in enumerate(table.column_names) if name not in index]
+    return Frame(
+        tuple(table.column_names[place] for place in places),
+        [plain(table.column(place)) for place in places],
+        [plain(table.column(name)) for name in table.column_names if name in index],
+    )
 
 
-def read_parquet(path: Path, request: Request) -> Contents:
-    """Parquet through pandas."""
-    pandas = needed("pandas", "Parquet files")
-    needed("pyarrow", "Parquet files")
-    with parsing(str(path), "Parquet"):
-        frame = pandas.read_parquet(path)
-    return choose_columns(str(path), frame, request)
+def index_columns(schema: Any) -> list[str]:
+    """The columns that were the index of a pandas frame, which it notes; one that only counts the
+    rows is not a column."""
+    notes = (schema.pandas_metadata or {}).get("index_columns", ())
+    return [name for name in notes if isinstance(name, str) and name in schema.names]
 
 
-def read_feather(path: Path, request: Request) -> Contents:
-    """Feather through pandas."""
-    pandas = needed("pandas", "Feather files")
-    needed("pyarrow", "Feather files")
+def plain(column: Any) -> Any:
+    """A column without the types that only save space: categories, decimals, views."""
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        return plain(
+            pa.chunked_array(
+                [chunk.dictionary_decode() for chunk in column.chunks], kind.value_type
+            )
+        )
+    if pa.types.is_decimal(kind) or pa.types.is_float16(kind):
+        return pc.cast(column, pa.float64())
+    if pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
+        return pc.cast(column, pa.string())
+    return column
+
+
+def read_parquet(path: Path) -> Frame:
+    """All columns of a Parquet file."""
+    from pyarrow import parquet
+
+    with parsing(str(path), "Parquet"), parquet.ParquetFile(path) as file:
+        return frame_of(file.read())
+
+
+def read_feather(path: Path) -> Frame:
+    """All columns of a Feather file."""
+    from pyarrow import feather
+
     with parsing(str(path), "Feather"):
-        frame = pandas.read_feather(path)
-    return choose_columns(str(path), frame, request)
-
-
-def _read_bytes(name: str, data: bytes, sep: str | None, request: Request) -> Contents:
-    pandas = needed("pandas", "CSV files")
-    text = _decoded(name, data)
-    _check_width(name, text)
-    with parsing(name, "CSV"), warnings.catch_warnings():
-        dialect = dialect_of(text, sep)
-        warnings.simplefilter("error", pandas.errors.ParserWarning)
-        frame = pandas.read_csv(
-            io.StringIO(text),
-            sep=dialect.sep,
-            decimal=dialect.decimal,
-            header=0 if dialect.has_header else None,
-            index_col=False if dialect.ends_with_sep else None,
-            skipinitialspace=True,
-            na_values=["?"],  # as in many files of the UCI repository
-            low_memory=False,
-            **_exactly(pandas),
-        )
-    if frame.isna().to_numpy().any():  # pandas fills lines that are too short with gaps
-        _check_lengths(name, text, dialect.sep)
-    if request.features is not None and dialect.has_header == all_numbers(request.features):
-        request = replace(request, features=None)  # one of the two has no names: the order counts
-    found = choose_columns(name, frame, request)
-    if dialect.has_header:
-        return found
-    note = f"no header: columns are called 0 to {frame.shape[1] - 1}"
-    return replace(found, notes=(note, *found.notes))
-
-
-def _exactly(pandas: Any) -> dict[str, str]:
-    """Read numbers as Python does, to the last bit, as pandas does by default since 3.1."""
-    version = tuple(int(part) for part in pandas.__version__.split(".")[:2])
-    return {} if version >= (3, 1) else {"float_precision": "round_trip"}
-
-
-def _decoded(name: str, data: bytes) -> str:
-    if b"\0" in data[:65536]:
-        raise FileError(f"{name}: cannot be read as CSV: it is binary, not text.")
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise FileError(f"{name}: cannot be read as CSV: line {line} is not UTF-8 text.") from error
-
-
-def _check_width(name: str, text: str) -> None:
-    """Refuse a first line that no table has: every column takes time, however short it is."""
-    start = len(text) - len(text.lstrip())
-    end = text.find("\n", start)
-    first = text[start:] if end < 0 else text[start:end]
-    n_columns = max(first.count(separator) for separator in ",;\t") + 1
-    if n_columns > MOST_COLUMNS:
-        raise FileError(
-            f"{name}: its first line has {n_columns} fields, and text with more than "
-            f"{MOST_COLUMNS} columns is not read. Save the numbers as .npy, one row per point."
-        )
-
-
-def _check_lengths(name: str, text: str, sep: str) -> None:
-    """Raise an error that names the first line that is shorter or longer than most."""
-    reader = csv.reader(io.StringIO(text), delimiter=sep)
-    rows = [(reader.line_num, len(row)) for row in reader if row][1:]  # the first may be names
-    lengths = Counter(length for _, length in rows)
-    expected = lengths.most_common(1)[0][0] if lengths else 0
-    for line, length in rows:
-        if length != expected:
-            raise FileError(f"{name}: line {line} has {length} fields instead of {expected}.")
+        return frame_of(feather.read_table(path))

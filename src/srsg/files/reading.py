@@ -9,7 +9,7 @@ from pathlib import Path
 
 from srsg.files.checking import checked_table
 from srsg.files.contents import Contents, Request, Table
-from srsg.files.errors import FileError, check_file
+from srsg.files.errors import FileError, check_file, ending_of
 from srsg.files.label_files import READABLE_ENDINGS, read_labels
 
 STANDARD_INPUT = "-"
@@ -17,10 +17,15 @@ STANDARD_INPUT = "-"
 _READERS = {
     ".npy": "arrays:read_npy",
     ".npz": "arrays:read_npz",
-    ".csv": "frames:read_text",
-    ".tsv": "frames:read_text",
-    ".parquet": "frames:read_parquet",
-    ".feather": "frames:read_feather",
+    ".csv": "tables:read_text",
+    ".tsv": "tables:read_text",
+    ".csv.gz": "tables:read_text",
+    ".tsv.gz": "tables:read_text",
+    ".parquet": "tables:read_parquet",
+    ".feather": "tables:read_feather",
+    ".xlsx": "tables:read_excel",
+    ".xls": "tables:read_excel",
+    ".ods": "tables:read_excel",
     ".mat": "matlab:read_mat",
     ".h5": "matlab:read_hdf5",
     ".hdf5": "matlab:read_hdf5",
@@ -40,18 +45,24 @@ def read_points(
     image_size: tuple[int, int] | None = None,
     gray: bool = False,
     features: Sequence[str] | None = None,
+    id_column: str | None = None,
+    keep_ids: bool = False,
+    encoding: str | None = None,
+    keep_missing: bool = False,
+    keep_frame: bool = False,
 ) -> Table:
     """Read points, and labels if there are any, from a file or a folder of images.
 
     Parameters
     ----------
     path : path
-        A file ending in ``.npy .npz .csv .tsv .parquet .feather .mat .h5 .hdf5``, a folder of
-        images, or ``-``: CSV from standard input.
+        A file ending in ``.csv .tsv .csv.gz .tsv.gz .parquet .feather .xlsx .xls .ods .npy .npz
+        .mat .h5 .hdf5``, a folder of images, or ``-``: CSV from standard input.
 
-        *Tables* may have a header or not, and commas, semicolons or tabs. Columns of text, empty
-        ones and identifiers are set aside: columns called ``id`` or ``index`` whose values
-        differ, and a first column that counts the rows.
+        *Tables* may have a header or not, and commas, semicolons or tabs. Columns of text, dates,
+        empty ones and identifiers are set aside. Identifiers are whole numbers that all differ, in
+        a column with ``id``, ``index`` or the like in its name, in a first column that counts the
+        rows, or spread as evenly as only numbers are that someone gave out.
 
         *Arrays* have one row per point. Of several arrays, ``X``, ``fea``, ``features`` or ``data``
         are points and ``y``, ``gnd``, ``label`` or ``labels`` are labels; points are transposed if
@@ -76,6 +87,16 @@ def read_points(
         ``feature_names_in_`` of a fitted model. The columns of a table are put into this order; it
         is an error if any is missing, or if there are others. In files without column names, the
         order of the columns counts.
+    id_column : str, optional
+        The column that names the rows; by default the first that is set aside as an identifier.
+    keep_ids : bool
+        Use whole numbers that look like identifiers as features.
+    encoding : str, optional
+        Of a text file that is neither UTF-8 nor says what it is: ``"latin-1"``, for instance.
+    keep_missing : bool
+        Leave missing values in ``X`` as NaN, for an imputer to fill in.
+    keep_frame : bool
+        Keep all columns of a table in ``frame``, to be written again.
 
     Returns
     -------
@@ -104,9 +125,23 @@ def read_points(
     ('column id set aside: identifier',)
     """
     file, name = file_or_name(labels)
-    found = _read(path, Request(name, columns, variable, image_size, gray, features))
+    request = Request(
+        name,
+        columns,
+        variable,
+        image_size,
+        gray,
+        features,
+        identifier=id_column,
+        keep_ids=keep_ids,
+        encoding=encoding,
+        keep_frame=keep_frame,
+    )
+    found = _read(path, request)
     each = read_labels(file, found.values.shape) if file else found.labels
-    return checked_table(display_name(path), found, each, drop_missing=drop_missing)
+    return checked_table(
+        display_name(path), found, each, drop_missing=drop_missing, keep_missing=keep_missing
+    )
 
 
 def file_or_name(labels: str | os.PathLike[str] | None) -> tuple[Path | None, str | None]:
@@ -125,15 +160,16 @@ def display_name(path: str | os.PathLike[str]) -> str:
 
 def _read(path: str | os.PathLike[str], request: Request) -> Contents:
     if str(path) == STANDARD_INPUT:
-        return _reader("frames:read_standard_input")(path, request)
+        return _reader("tables:read_standard_input")(path, request)
     place = Path(path)
     if place.is_dir():
         return _reader("images:read_images")(place, request)
-    reader = _READERS.get(place.suffix.lower())
+    ending = ending_of(place)
+    reader = _READERS.get(ending)
     check_file(place)
     if reader is None:
         raise FileError(
-            f"{place}: files ending in {place.suffix or 'nothing'} are not read. Known: "
+            f"{place}: files ending in {ending or 'nothing'} are not read. Known: "
             f"{' '.join(ENDINGS)}, a folder of images, or - for CSV from standard input."
         )
     return _reader(reader)(place, request)

@@ -1,24 +1,29 @@
-"""Labels and graphs to files, by the ending of their names."""
+"""Labels to files, by the ending of their names: alone, or beside the columns of the input."""
 
 from __future__ import annotations
 
 import csv
+import gzip
+import io
+import json
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 
 from srsg.files.atomic import atomic_write
-from srsg.files.errors import FileError, needed
-from srsg.files.graphml import edges_of, write_graphml
-from srsg.types import Graph
+from srsg.files.contents import Table
+from srsg.files.errors import FileError, writer_for
+from srsg.files.labels import is_number
 
 STANDARD_OUTPUT = "-"
+
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+"""Spreadsheets take text that starts like this for a formula, and run it."""
 
 
 def write_labels(
@@ -33,8 +38,9 @@ def write_labels(
     Parameters
     ----------
     path : path
-        Ends in ``.csv .tsv .parquet .feather .npz`` (columns ``id``, ``label`` and additional ones)
-        or ``.npy`` (the labels only); ``-`` is CSV to standard output.
+        Ends in ``.csv .tsv .csv.gz .json .parquet .feather .xlsx .npz`` (columns ``id``, ``label``
+        and additional ones) or ``.npy`` (the labels only); ``-`` is CSV to standard output. In CSV
+        and TSV, text that a spreadsheet would run as a formula gets an apostrophe in front.
     labels : array-like of shape (n,)
         ``labels_`` of an estimator.
     row_ids : array-like of shape (n,), optional
@@ -56,57 +62,76 @@ def write_labels(
     b,1,0.25
     """
     table = _columns(labels, row_ids, columns or {})
-    if str(path) == STANDARD_OUTPUT:
-        _write_rows(sys.stdout, table, ",")
-        return
-    write = _writer(path, _LABEL_WRITERS)
-    with atomic_write(path) as temporary:
-        write(temporary, table)
+    _write(path, table, {**_TABLE_WRITERS, **_ARRAY_WRITERS})
 
 
-def write_graph(
-    path: str | os.PathLike[str], graph: Graph, *, labels: ArrayLike | None = None
+def append_labels(
+    path: str | os.PathLike[str], table: Table, columns: Mapping[str, ArrayLike]
 ) -> None:
-    """Write a weighted graph.
+    """Write the table that was read, with columns added to it.
+
+    All columns and rows of the input are there, those that were not clustered too; rows that were
+    dropped have nothing in the new columns.
 
     Parameters
     ----------
     path : path
-        Ends in ``.npz`` (for ``scipy.sparse.load_npz``), ``.graphml``, or ``.csv`` (one line
-        per edge: source, target, weight). The last two have each edge of a symmetric graph once.
-    graph : sparse array or ndarray of shape (n, n)
-        ``affinity_matrix_`` of an estimator.
-    labels : array-like of shape (n,), optional
-        An attribute of the nodes; kept by ``.graphml`` only.
+        As for :func:`write_labels`, except for ``.npy`` and ``.npz``.
+    table : Table
+        What ``read_points(..., keep_frame=True)`` returned.
+    columns : mapping of str to array-like of shape (n_samples,)
+        The new columns.
 
     Raises
     ------
     FileError
-        If it cannot be written. An existing file is then untouched.
+        If the input is not a table, has a column of this name, or the output cannot be written.
 
     Examples
     --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> import numpy as np
-    >>> from srsg.files import write_graph
+    >>> import os, tempfile
+    >>> from srsg.files import append_labels, read_points
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder, "graph.csv")
-    ...     write_graph(path, np.array([[0.0, 0.5], [0.5, 0.0]]))
-    ...     print(path.read_text())
-    source,target,weight
-    0,1,0.5
-    <BLANKLINE>
+    ...     path = os.path.join(folder, "flowers.csv")
+    ...     with open(path, "w") as file:
+    ...         _ = file.write("kind,length\\nrose,1.50\\ndaisy,\\n")
+    ...     table = read_points(path, drop_missing=True, keep_frame=True)
+    >>> append_labels("-", table, {"cluster": [4]})
+    kind,length,cluster
+    rose,1.50,4
+    daisy,,
     """
-    matrix = sparse.csr_array(graph)
-    if matrix.shape[0] != matrix.shape[1]:
-        raise ValueError(f"graph must be square, not of shape {matrix.shape}.")
-    names = None if labels is None else np.asarray(labels)
-    if names is not None and names.shape != (matrix.shape[0],):
-        raise ValueError(f"labels of shape {names.shape} do not fit {matrix.shape[0]} nodes.")
-    write = _writer(path, _GRAPH_WRITERS)
-    with atomic_write(path) as temporary:
-        write(temporary, matrix, names)
+    check_appendable(table, list(columns))
+    text = table.frame.as_written is not None and writes_text(path)
+    given = table.frame.as_written if text else table.frame.columns
+    whole: dict[str, Any] = dict(zip(table.frame.names, given, strict=True))
+    for name, values in columns.items():
+        whole[name] = _at_rows(np.asarray(values).tolist(), table.kept_rows, len(table.frame))
+    _write(path, whole, _TABLE_WRITERS)
+
+
+def check_appendable(table: Table, names: Sequence[str]) -> None:
+    """Refuse a table to which columns of these names cannot be appended."""
+    if table.frame is None:
+        raise FileError("columns can only be appended to a table: CSV, Parquet, Feather, Excel.")
+    for name in names:
+        if name in table.frame.names:
+            raise FileError(f"the table has a column called {name!r} already.")
+
+
+def writes_text(path: str | os.PathLike[str]) -> bool:
+    """Whether a path is written as CSV or TSV."""
+    return str(path) == STANDARD_OUTPUT or ".csv" in str(path) or ".tsv" in str(path)
+
+
+def _at_rows(values: list[Any], rows: NDArray[np.intp] | None, n_rows: int) -> list[Any]:
+    """Values for all rows; None where rows were dropped."""
+    if rows is None:
+        return values
+    whole = [None] * n_rows
+    for row, value in zip(rows.tolist(), values, strict=True):
+        whole[row] = value
+    return whole
 
 
 def _columns(
@@ -125,78 +150,126 @@ def _columns(
     return table
 
 
-def _writer(
-    path: str | os.PathLike[str], writers: Mapping[str, Callable[..., None]]
-) -> Callable[..., None]:
-    ending = Path(path).suffix.lower()
-    if ending not in writers:
-        known = " ".join(writers)
-        raise FileError(f"{path}: files ending in {ending or 'nothing'} are not written: {known}.")
-    return writers[ending]
+def _write(
+    path: str | os.PathLike[str],
+    table: Mapping[str, Any],
+    writers: Mapping[str, Callable[..., None]],
+) -> None:
+    if str(path) == STANDARD_OUTPUT:
+        _write_rows(sys.stdout, table, ",")
+        return
+    write = writer_for(path, writers)
+    with atomic_write(path) as temporary:
+        write(temporary, table)
 
 
-def _write_rows(file: TextIO, table: Mapping[str, NDArray], sep: str) -> None:
+def _cells(column: Any) -> list[Any]:
+    """The values of a column, of NumPy or Arrow or in a list, as Python's own."""
+    if isinstance(column, list):
+        return column
+    return column.tolist() if isinstance(column, np.ndarray) else column.to_pylist()
+
+
+def harmless(cell: Any) -> Any:
+    """A cell of CSV that spreadsheets show as it is: a formula gets an apostrophe in front.
+
+    Examples
+    --------
+    >>> from srsg.files.writing import harmless
+    >>> harmless("=1+1"), harmless("-1.5"), harmless("a-b")
+    ("'=1+1", '-1.5', 'a-b')
+    """
+    dangerous = isinstance(cell, str) and cell.startswith(FORMULA_STARTS) and not is_number(cell)
+    return f"'{cell}" if dangerous else cell
+
+
+def _write_rows(file: TextIO, table: Mapping[str, Any], sep: str) -> None:
     writer = csv.writer(file, delimiter=sep, lineterminator="\n")
-    writer.writerow(table)
-    writer.writerows(zip(*(column.tolist() for column in table.values()), strict=True))
+    writer.writerow(map(harmless, table))
+    columns = (map(harmless, _cells(column)) for column in table.values())
+    writer.writerows(zip(*columns, strict=True))
 
 
-def _separated_by(sep: str) -> Callable[..., None]:
-    def write(path: Path, table: Mapping[str, NDArray]) -> None:
-        with path.open("w", encoding="utf-8", newline="") as file:
-            _write_rows(file, table, sep)
-
-    return write
-
-
-def _write_frame(method: str) -> Callable[..., None]:
-    def write(path: Path, table: Mapping[str, NDArray]) -> None:
-        pandas = needed("pandas", "Parquet and Feather files")
-        needed("pyarrow", "Parquet and Feather files")
-        frame = pandas.DataFrame(dict(table))
-        if method == "parquet":
-            frame.to_parquet(path, index=False)
-        else:
-            frame.to_feather(path)
+def _separated_by(sep: str, *, compressed: bool = False) -> Callable[..., None]:
+    def write(path: Path, table: Mapping[str, Any]) -> None:
+        with path.open("wb") as raw:
+            # Without the time of writing, the same labels are the same file.
+            binary = gzip.GzipFile("", "wb", fileobj=raw, mtime=0) if compressed else raw
+            with io.TextIOWrapper(binary, encoding="utf-8", newline="") as file:
+                _write_rows(file, table, sep)
 
     return write
 
 
-def _write_npy(path: Path, table: Mapping[str, NDArray]) -> None:
+def _arrow(table: Mapping[str, Any]) -> Any:
+    import pyarrow as pa
+
+    return pa.table({name: pa.array(_cells(column)) for name, column in table.items()})
+
+
+def _write_parquet(path: Path, table: Mapping[str, Any]) -> None:
+    from pyarrow import parquet
+
+    parquet.write_table(_arrow(table), path)
+
+
+def _write_feather(path: Path, table: Mapping[str, Any]) -> None:
+    from pyarrow import feather
+
+    feather.write_feather(_arrow(table), str(path))
+
+
+def _write_json(path: Path, table: Mapping[str, Any]) -> None:
+    """A list with one object per row."""
+    columns = [_cells(column) for column in table.values()]
+    rows = [
+        {name: None if cell != cell else cell for name, cell in zip(table, row, strict=True)}
+        for row in zip(*columns, strict=True)
+    ]  # JSON has no NaN
+    with path.open("w", encoding="utf-8") as file:
+        json.dump(rows, file, ensure_ascii=False, indent=1, default=str)
+
+
+def _write_excel(path: Path, table: Mapping[str, Any]) -> None:
+    from xlsxwriter import Workbook
+
+    options = {"strings_to_formulas": False, "strings_to_urls": False, "nan_inf_to_errors": True}
+    with Workbook(str(path), {**options, "constant_memory": True}) as book:
+        sheet = book.add_worksheet("clusters")
+        columns = [_cells(column) for column in table.values()]
+        rows: Iterable[Sequence[Any]] = zip(*columns, strict=True)
+        for place, row in enumerate([list(table), *rows]):
+            sheet.write_row(place, 0, [_for_excel(cell) for cell in row])
+
+
+def _for_excel(cell: Any) -> Any:
+    plain = cell is None or isinstance(cell, (str, bool, int, float))
+    return cell if plain else str(cell)
+
+
+def _write_npy(path: Path, table: Mapping[str, Any]) -> None:
     with path.open("wb") as file:  # given a path, NumPy would add an ending to .NPY
         np.save(file, table["label"], allow_pickle=False)
 
 
-def _write_npz(path: Path, table: Mapping[str, NDArray]) -> None:
-    plain = {name: a.astype(str) if a.dtype == object else a for name, a in table.items()}
-    arrays: dict[str, Any] = plain
+def _write_npz(path: Path, table: Mapping[str, Any]) -> None:
+    arrays: dict[str, Any] = {
+        name: a.astype(str) if a.dtype == object else a for name, a in table.items()
+    }
     with path.open("wb") as file:
         np.savez(file, **arrays)
 
 
-def _write_sparse(path: Path, graph: sparse.csr_array, labels: NDArray | None) -> None:
-    with path.open("wb") as file:
-        sparse.save_npz(file, graph)
-
-
-def _write_edges(path: Path, graph: sparse.csr_array, labels: NDArray | None) -> None:
-    edges = edges_of(graph)
-    columns = (edges.row.tolist(), edges.col.tolist(), edges.data.tolist())
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(("source", "target", "weight"))
-        writer.writerows(zip(*columns, strict=True))
-
-
-_LABEL_WRITERS = {
+_TABLE_WRITERS = {
     ".csv": _separated_by(","),
     ".tsv": _separated_by("\t"),
-    ".npy": _write_npy,
-    ".npz": _write_npz,
-    ".parquet": _write_frame("parquet"),
-    ".feather": _write_frame("feather"),
+    ".csv.gz": _separated_by(",", compressed=True),
+    ".json": _write_json,
+    ".parquet": _write_parquet,
+    ".feather": _write_feather,
+    ".xlsx": _write_excel,
 }
-_GRAPH_WRITERS = {".npz": _write_sparse, ".graphml": write_graphml, ".csv": _write_edges}
+_ARRAY_WRITERS = {".npy": _write_npy, ".npz": _write_npz}
 
-LABEL_ENDINGS = tuple(_LABEL_WRITERS)
-GRAPH_ENDINGS = tuple(_GRAPH_WRITERS)
+TABLE_ENDINGS = tuple(_TABLE_WRITERS)
+LABEL_ENDINGS = (*_TABLE_WRITERS, *_ARRAY_WRITERS)

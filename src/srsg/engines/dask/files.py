@@ -12,12 +12,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pyarrow import parquet
 
 from srsg.engines.dask.engine import BYTES_PER_SHARD
 from srsg.files import columns as tables
 from srsg.files.arrays import load_npy
 from srsg.files.contents import Contents, Request
 from srsg.files.errors import FileError, check_file, needed, parsing
+from srsg.files.frames import Frame, frame_of, index_columns
 
 ENDINGS = (".npy", ".parquet", ".zarr")
 
@@ -155,17 +157,18 @@ def _opened(path: str, variable: str | None) -> Any:
 
 
 def _describe_parquet(path: str, request: Request, n_threads: int) -> Layout:
-    with needed("pyarrow.parquet", "Parquet files").ParquetFile(path) as file:
+    with parquet.ParquetFile(path) as file:
         sizes = [file.metadata.row_group(k).num_rows for k in range(file.num_row_groups)]
-        names = [str(name) for name in file.schema_arrow.empty_table().to_pandas().columns]
+        index = index_columns(file.schema_arrow)
+        names = [name for name in file.schema_arrow.names if name not in index]
     n_rows = sum(sizes)
     if not n_rows:
         raise FileError(f"{path}: has no rows.")
     wanted = tables.wanted_columns(path, names, request)
     columns = tables.decide_columns(path, _column_by_column(path, wanted, n_rows), request)
     beside = [name for name in (request.labels, columns.identifier) if name is not None]
-    frame = needed("pandas", "Parquet files").read_parquet(path, columns=beside)
-    found = tables.contents(np.empty((0, 0)), frame, columns, request.labels)
+    frame = frame_of(_read_columns(path, [*beside, *index]))
+    found = tables.contents(np.empty((0, 0)), frame, columns, request)
     rows = _rows_per_chunk(n_rows, len(columns.features), n_threads, max(sizes))
     ends = [0]
     for end in np.cumsum(sizes).tolist():  # chunks of whole row groups, which are read at once
@@ -177,23 +180,26 @@ def _describe_parquet(path: str, request: Request, n_threads: int) -> Layout:
 
 def _column_by_column(path: str, names: list[str], n_rows: int) -> Iterator[tuple[str, Any]]:
     """Every column with all of its rows, a few columns in memory at a time."""
-    pandas = needed("pandas", "Parquet files")
     at_once = max(1, BYTES_PER_SHARD // (8 * n_rows))
     for first in range(0, len(names), at_once):
         some = names[first : first + at_once]
-        frame = pandas.read_parquet(path, columns=some)
-        yield from ((name, frame[name]) for name in some)
+        yield from zip(some, frame_of(_read_columns(path, some)).columns, strict=True)
 
 
-def _rows_of_parquet(path: str, start: int, end: int, columns: Sequence[str]) -> Any:
+def _read_columns(path: str, names: list[str]) -> Any:
+    with parquet.ParquetFile(path) as file:
+        return file.read(columns=names).select(names)
+
+
+def _rows_of_parquet(path: str, start: int, end: int, columns: Sequence[str]) -> Frame:
     """Rows of a file; only the row groups that contain them are read."""
-    with needed("pyarrow.parquet", "Parquet files").ParquetFile(path) as file:
+    with parquet.ParquetFile(path) as file:
         counts = [file.metadata.row_group(k).num_rows for k in range(file.num_row_groups)]
         ends = np.cumsum([0, *counts])
         groups = np.flatnonzero((ends[1:] > start) & (ends[:-1] < end))
-        frame = file.read_row_groups(groups.tolist(), columns=list(columns)).to_pandas()
+        table = file.read_row_groups(groups.tolist(), columns=list(columns))
     skipped = start - int(ends[groups[0]])
-    return frame.iloc[skipped : skipped + end - start]
+    return frame_of(table.slice(skipped, end - start))
 
 
 def _rows_per_chunk(n_rows: int, width: int, n_threads: int, unit: int) -> int:
