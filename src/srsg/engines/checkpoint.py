@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from srsg.engines.progress import Arrays, Checkpoint, Result
 from srsg.engines.warnings import warn_user
 from srsg.files.atomic import atomic_write
 from srsg.files.errors import FileError, one_line
@@ -27,55 +28,6 @@ that what older algorithms left in a folder is not used."""
 
 DIGEST_SIZE = 16
 """Bytes of a checksum; two contents will not have the same one by chance."""
-
-Arrays = Mapping[str, NDArray]
-
-
-class Kept(Protocol):
-    """A result that can be turned into named arrays and made of them again."""
-
-    def arrays(self) -> Arrays: ...
-
-    @classmethod
-    def from_arrays(cls, arrays: Arrays) -> Self: ...
-
-
-Result = TypeVar("Result", bound=Kept)
-
-
-class Checkpoint:
-    """Keeps nothing; the base class of the one that does."""
-
-    n_loaded = 0
-    """How many results were read. They have been compared with their checksums, but not computed
-    again: a caller that does not trust the folder can certify them."""
-
-    def save(self, name: str, arrays: Arrays) -> None:
-        """Keep some arrays under a name."""
-
-    def load(self, name: str) -> list[dict[str, NDArray]]:
-        """All that was kept under a name, in no particular order.
-
-        Of arrays with overlapping ``rows`` only some are returned, so that no row comes twice.
-        """
-        return []
-
-    def resume(
-        self, name: str, kind: type[Result]
-    ) -> tuple[list[Result], Callable[[Result], None] | None]:
-        """The results kept under a name, and a function that keeps one more, None if nothing is
-        kept."""
-        return [], None
-
-    def of(self, *facts: Any) -> Checkpoint:
-        """The part of the checkpoint for one piece of work, which these facts identify.
-
-        Facts that are expensive to compute are passed as functions.
-        """
-        return self
-
-
-NO_CHECKPOINT = Checkpoint()
 
 
 class FolderCheckpoint(Checkpoint):

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeVar
 
-from srsg.engines.checkpoint import Checkpoint
-from srsg.engines.progress import Progress
+from srsg.engines.progress import Checkpoint, Progress
 from srsg.points import Points, Rows
 from srsg.types import IntArray
 

@@ -15,8 +15,8 @@ import numpy as np
 from joblib import cpu_count, effective_n_jobs
 from threadpoolctl import ThreadpoolController
 
-from srsg.engines.checkpoint import NO_CHECKPOINT, Checkpoint, points_fingerprint
-from srsg.engines.progress import SILENT, Progress
+from srsg.engines.checkpoint import points_fingerprint
+from srsg.engines.progress import NO_CHECKPOINT, SILENT, Checkpoint, Progress
 from srsg.engines.protocol import Block, Result, RowTask, ShardScan, Started
 from srsg.points import BLOCK_SIZE, Points, Rows
 

@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from srsg.engines import Engine, ThreadEngine
-from srsg.engines.checkpoint import NO_CHECKPOINT
+from srsg.engines.progress import NO_CHECKPOINT
 from srsg.estimators.fitting import is_dask
 from srsg.graph.embedding import auto_bridge, embedded_graph, unit_length_rows
 from srsg.graph.n_clusters import estimate_n_clusters, substantial_components

@@ -15,8 +15,8 @@ from sklearn.utils.validation import validate_data
 
 from srsg.engines import Engine, ThreadEngine
 from srsg.engines.budget import block_size_within
-from srsg.engines.checkpoint import NO_CHECKPOINT, Checkpoint, FolderCheckpoint
-from srsg.engines.progress import Progress, Stage, progress_for
+from srsg.engines.checkpoint import FolderCheckpoint
+from srsg.engines.progress import NO_CHECKPOINT, Checkpoint, Progress, Stage, progress_for
 from srsg.points import Points
 
 if TYPE_CHECKING:

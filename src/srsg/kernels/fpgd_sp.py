@@ -5,7 +5,8 @@ from collections import namedtuple
 import numpy as np
 
 from srsg.kernels.compiled import ZERO, helper, kernel
-from srsg.kernels.linalg import assign, cholesky, dot, in_float64, multiply
+from srsg.kernels.linalg import assign, cholesky, dot, fill, in_float64, multiply
+from srsg.kernels.votes import coefficient, position
 
 Settings = namedtuple("Settings", "gamma step max_iter tol")
 """``gamma``, the step ``s`` and the bounds on the iterations: what all points share."""
@@ -158,3 +159,35 @@ def is_above_spectrum(gram, moves, bound):
             support[count] = k
             count += 1
     return cholesky(shifted, support, count, np.empty((size, size))) == count
+
+
+@helper()
+def run_on(problem, codes, task, active, settings):
+    """Algorithm 1 for one point on the active coordinates, from its present code.
+
+    If the step is beyond the stable bound of the coordinates that it moves, it is cut to that
+    bound and the run starts again. Returns the code, what the run did, and the settings it ended
+    with.
+    """
+    size = active.shape[0]
+    row = task.row
+    gram, b, power = problem
+    c = np.empty(size)
+    moves = np.empty(size, np.bool_)
+    for k in range(size):
+        c[k] = coefficient(task.votes, active[k])
+        moves[k] = c[k] <= 0 or position(codes.index[row, : codes.size[row]], active[k]) >= 0
+    step = stable_step(gram, moves, settings.step)
+    z = np.empty(size)
+    # Which coordinates move is known only after a run. Each further run has a smaller step, and
+    # few problems need one.
+    while True:
+        fill(z, 0.0)
+        for k in range(codes.size[row]):
+            z[position(active, codes.index[row, k])] = codes.value[row, k]
+        own_settings = Settings(settings.gamma, step, settings.max_iter, settings.tol)
+        run = run_fpgd_sp(gram, b, power, c, z, moves, own_settings, no_trace())
+        safe = stable_step(gram, moves, step)
+        if safe >= step:
+            return z, run, own_settings
+        step = safe

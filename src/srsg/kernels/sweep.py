@@ -7,20 +7,25 @@ the result is that of Algorithm 1 at full length.
 
 The points need not be in this process. A small problem holds all that Algorithm 1 has to know
 about them. A point whose problem is not known is left out and notes what it needs, and the next
-*pass* over the sweep goes on from there.
+*pass* over the sweep goes on from there. Every entry of a problem is an inner product of two
+points, whatever the other coordinates are. So a part of a larger problem has the same bits as if it
+had been made by itself, and it does not matter where, when and on how many coordinates it was made.
 """
 
+from __future__ import annotations
+
 from collections import namedtuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from srsg.kernels.active import active_coordinates, with_entrants
 from srsg.kernels.codes import neighbors_of
 from srsg.kernels.compiled import helper, kernel
-from srsg.kernels.entrants import with_entrants
-from srsg.kernels.fpgd_sp import Settings, no_trace, run_fpgd_sp, stable_step
-from srsg.kernels.linalg import assign, fill
-from srsg.kernels.small_problems import find_in_kept, keep, new_problem, part_of_kept
-from srsg.kernels.votes import coefficient, count_votes, insertion_sort, position
+from srsg.kernels.fpgd_sp import run_on
+from srsg.kernels.linalg import assign, dot, fill, gather, gram_matrix, in_float64, multiply
+from srsg.kernels.votes import count_votes
+from srsg.types import FloatArray, IntArray
 
 SweepOutcome = namedtuple("SweepOutcome", "fit iterations changed cut let_in")
 """For every point: ``||x - X z||^2``, the FPGD-SP iterations, whether its support changed, whether
@@ -32,6 +37,43 @@ def new_outcome(n_points: int) -> SweepOutcome:
     return SweepOutcome(
         *(np.zeros(n_points, dtypes.get(name, np.int64)) for name in SweepOutcome._fields)
     )
+
+
+Problem = namedtuple("Problem", "gram b power")
+"""``X_A' X_A``, ``X_A' x`` and ``x' x`` for the coordinates A of a point x."""
+
+
+class KeptProblems(NamedTuple):
+    """Problems kept from one sweep to the next, one for each row: its number of coordinates (-1 if
+    none is kept), how many there is room for, where its coordinates begin in ``active``, and where
+    its numbers, packed by :func:`pack`, begin in ``numbers``."""
+
+    size: IntArray
+    room: int
+    active_at: IntArray
+    active: IntArray
+    numbers_at: IntArray
+    numbers: FloatArray
+
+    @classmethod
+    def empty(cls, n_rows: int, room: int) -> KeptProblems:
+        """Room for the problem of every row, on this many coordinates; none is kept yet."""
+        rows = np.arange(n_rows)
+        length = packed_length(room) if room else 0
+        numbers = np.empty(n_rows * length)
+        active = np.empty(n_rows * room, np.int64)
+        return cls(np.full(n_rows, -1), room, rows * room, active, rows * length, numbers)
+
+
+def packed_length(size: Any) -> Any:
+    """How many numbers a packed problem of ``size`` coordinates has.
+
+    Examples
+    --------
+    >>> packed_length(2)
+    6
+    """
+    return 1 + size + size * (size + 1) // 2
 
 
 SweepData = namedtuple("SweepData", "points targets own neighbors")
@@ -57,54 +99,81 @@ its code; the votes of its neighbours."""
 
 
 @helper()
-def active_coordinates(codes, task):
-    """The coordinates that Algorithm 1 starts with, sorted: the support of z^(0), and where
-    ``c_t <= 0``."""
-    votes = task.votes
-    size = codes.size[task.row]
-    support = codes.index[task.row, :size]
-    active = np.empty(size + votes.index.shape[0], np.int64)
-    for k in range(size):
-        active[k] = support[k]
-    for k in range(votes.index.shape[0]):
-        t = votes.index[k]
-        if 2 * votes.count[k] >= votes.voters and t != task.own and position(support, t) < 0:
-            active[size] = t
-            size += 1
-    insertion_sort(active[:size])
-    return active[:size]
+def new_problem(points, target, active):
+    # Points are gathered and converted once: each of them enters many inner products.
+    own = in_float64(target)
+    atoms = gather(points, active, active.shape[0])
+    b = np.empty(active.shape[0])
+    multiply(atoms, own, b)
+    return Problem(gram_matrix(atoms), b, dot(own, own))
 
 
 @helper()
-def run_on(problem, codes, task, active, settings):
-    """Algorithm 1 for one point on the active coordinates, from its present code.
+def row_of(k):
+    """Where row k of a packed problem begins."""
+    return 1 + k + k * (k + 1) // 2
 
-    If the step is beyond the stable bound of the coordinates that it moves, it is cut to that
-    bound and the run starts again. Returns the code, what the run did, and the settings it ended
-    with.
+
+@helper()
+def pack(problem, numbers):
+    """``x' x``, then for every coordinate its entry of b and its row of the lower triangle.
+
+    In this order :func:`part_of_kept` can read any part of a problem without unpacking the rest.
     """
-    size = active.shape[0]
-    row = task.row
-    gram, b, power = problem
-    c = np.empty(size)
-    moves = np.empty(size, np.bool_)
+    numbers[0] = problem.power
+    for k in range(problem.b.shape[0]):
+        start = row_of(k)
+        numbers[start] = problem.b[k]
+        for j in range(k + 1):
+            numbers[start + 1 + j] = problem.gram[k, j]
+
+
+@helper()
+def find_in_kept(kept, row, active, places):
+    """Find the places of active coordinates in the problem of a row; False if one is missing.
+
+    Both lists are sorted, so one walk along the longer one finds them all.
+    """
+    size = kept.size[row]
+    start = kept.active_at[row]
+    at = 0
+    for k in range(active.shape[0]):
+        while at < size and kept.active[start + at] < active[k]:
+            at += 1
+        if at >= size or kept.active[start + at] != active[k]:
+            return False
+        places[k] = at
+    return size >= 0
+
+
+@helper()
+def part_of_kept(kept, row, places):
+    """The problem of a row on the coordinates at some places."""
+    # Read, not computed: an inner product takes as many steps as there are features.
+    size = places.shape[0]
+    numbers = kept.numbers[kept.numbers_at[row] :]
+    gram = np.empty((size, size))
+    b = np.empty(size)
     for k in range(size):
-        c[k] = coefficient(task.votes, active[k])
-        moves[k] = c[k] <= 0 or position(codes.index[row, : codes.size[row]], active[k]) >= 0
-    step = stable_step(gram, moves, settings.step)
-    z = np.empty(size)
-    # Which coordinates move is known only after a run. Each further run has a smaller step, and
-    # few problems need one.
-    while True:
-        fill(z, 0.0)
-        for k in range(codes.size[row]):
-            z[position(active, codes.index[row, k])] = codes.value[row, k]
-        own_settings = Settings(settings.gamma, step, settings.max_iter, settings.tol)
-        run = run_fpgd_sp(gram, b, power, c, z, moves, own_settings, no_trace())
-        safe = stable_step(gram, moves, step)
-        if safe >= step:
-            return z, run, own_settings
-        step = safe
+        start = row_of(places[k])
+        b[k] = numbers[start]
+        for j in range(k + 1):
+            gram[k, j] = gram[j, k] = numbers[start + 1 + places[j]]
+    return Problem(gram, b, numbers[0])
+
+
+@helper()
+def keep(kept, row, active, problem):
+    """Keep a problem for the next sweep, if there is room for it."""
+    size = active.shape[0]
+    if size > kept.room:
+        kept.size[row] = -1
+        return
+    kept.size[row] = size
+    start = kept.active_at[row]
+    for k in range(size):
+        kept.active[start + k] = active[k]
+    pack(problem, kept.numbers[kept.numbers_at[row] :])
 
 
 @helper()
@@ -237,3 +306,14 @@ def sweep_points(coded, order, voters, before, codes, settings, known, this_pass
             if not solve(coded, task, before, codes, settings, known, this_pass, outcome):
                 return done
     return order.shape[0]
+
+
+@kernel()
+def make_problems(points, targets, starts, index, numbers_at, numbers):
+    """Make and pack the problem of every target.
+
+    Its coordinates are the rows ``index[starts[p]:starts[p + 1]]`` of ``points``.
+    """
+    for p in range(targets.shape[0]):
+        problem = new_problem(points, targets[p], index[starts[p] : starts[p + 1]])
+        pack(problem, numbers[numbers_at[p] :])

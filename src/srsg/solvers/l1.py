@@ -19,7 +19,7 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.exceptions import ConvergenceWarning
 
 from srsg.engines import Engine, ThreadEngine
-from srsg.engines.checkpoint import NO_CHECKPOINT, Checkpoint
+from srsg.engines.progress import NO_CHECKPOINT, Checkpoint
 from srsg.engines.warnings import warn_user
 from srsg.kernels.codes import Codes
 from srsg.points import Points, Queries

@@ -14,10 +14,17 @@ from scipy import sparse
 
 from srsg.engines import Engine
 from srsg.engines.sizes import Sized
+from srsg.kernels.active import PointsInReach, points_in_reach
 from srsg.kernels.codes import Codes, fits_of, residuals
-from srsg.kernels.entrants import PointsInReach, points_in_reach
-from srsg.kernels.small_problems import KeptProblems, make_problems, packed_length
-from srsg.kernels.sweep import A_PROBLEM, POINTS_IN_REACH, KnownInputs, SweepPass
+from srsg.kernels.sweep import (
+    A_PROBLEM,
+    POINTS_IN_REACH,
+    KeptProblems,
+    KnownInputs,
+    SweepPass,
+    make_problems,
+    packed_length,
+)
 from srsg.points import Points, Queries, Rows, blocks_of_rows, row_slices
 from srsg.solvers.l1 import locality_order
 from srsg.types import FloatArray, IntArray

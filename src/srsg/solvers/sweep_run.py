@@ -13,11 +13,17 @@ from scipy import sparse
 
 from srsg.engines import Engine, serial_linear_algebra
 from srsg.engines.progress import Stage
+from srsg.kernels.active import PointsInReach
 from srsg.kernels.codes import Codes, Neighbors, fits_of, padded
-from srsg.kernels.entrants import PointsInReach
 from srsg.kernels.fpgd_sp import Settings
-from srsg.kernels.small_problems import KeptProblems
-from srsg.kernels.sweep import KnownInputs, SweepData, SweepPass, new_outcome, sweep_points
+from srsg.kernels.sweep import (
+    KeptProblems,
+    KnownInputs,
+    SweepData,
+    SweepPass,
+    new_outcome,
+    sweep_points,
+)
 from srsg.points import Points, Queries, blocks_of_rows
 from srsg.solvers.levels import independent_sets
 from srsg.solvers.small_problems import RemoteProblems, likely_coordinates

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from srsg.engines import Block, Result, RowTask, ShardScan, serial_linear_algebra
-from srsg.engines.checkpoint import NO_CHECKPOINT, Checkpoint, combine_digests, row_digests
+from srsg.engines.checkpoint import combine_digests, row_digests
 from srsg.engines.dask.chunks import ArrayChunk, array_chunks
 from srsg.engines.dask.shards import Chunk, Placement, Shard, ShardedPoints, check_reports
 from srsg.engines.dask.task_pool import (
@@ -23,7 +23,7 @@ from srsg.engines.dask.task_pool import (
     memory_limit,
     pieces_under_way,
 )
-from srsg.engines.progress import SILENT, Progress
+from srsg.engines.progress import NO_CHECKPOINT, SILENT, Checkpoint, Progress
 from srsg.points import BLOCK_SIZE, Points, Rows
 from srsg.types import IntArray
 

@@ -1,4 +1,4 @@
-"""Which points outside the active set of a problem might take part in it."""
+"""The active coordinates of a problem: those that Algorithm 1 starts with, and those it lets in."""
 
 from collections import namedtuple
 
@@ -7,7 +7,12 @@ import numpy as np
 from srsg.kernels.codes import residual
 from srsg.kernels.compiled import helper, kernel
 from srsg.kernels.linalg import dot
-from srsg.kernels.votes import coefficient, smallest_positive_coefficient
+from srsg.kernels.votes import (
+    coefficient,
+    insertion_sort,
+    position,
+    smallest_positive_coefficient,
+)
 
 # Unit norm holds up to the rounding of float32 points.
 NORM_MARGIN = 1.0 + 1e-5
@@ -19,6 +24,25 @@ PointsInReach = namedtuple("PointsInReach", "floor starts index strength")
 """For each row, all points whose correlation with its residual is at least ``floor`` in absolute
 value, as ``strength``: those of row p are ``index[starts[p]:starts[p + 1]]``, sorted. The floor is
 infinite where nothing is known."""
+
+
+@helper()
+def active_coordinates(codes, task):
+    """The coordinates that Algorithm 1 starts with, sorted: the support of z^(0), and where
+    ``c_t <= 0``."""
+    votes = task.votes
+    size = codes.size[task.row]
+    support = codes.index[task.row, :size]
+    active = np.empty(size + votes.index.shape[0], np.int64)
+    for k in range(size):
+        active[k] = support[k]
+    for k in range(votes.index.shape[0]):
+        t = votes.index[k]
+        if 2 * votes.count[k] >= votes.voters and t != task.own and position(support, t) < 0:
+            active[size] = t
+            size += 1
+    insertion_sort(active[:size])
+    return active[:size]
 
 
 @helper()
