@@ -16,6 +16,7 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import load_wine
 from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
+from sklearn.impute import KNNImputer, SimpleImputer
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
@@ -42,6 +43,10 @@ MODELS = {
     "standardised ridge": lambda: make_pipeline(StandardScaler(), ridge()),
     "scaled ridge": lambda: Pipeline([("unit", MinMaxScaler()), ("graph", ridge())]),
     "two scalers": lambda: make_pipeline(MinMaxScaler(), StandardScaler(with_mean=False), ridge()),
+    "imputed kmeans": lambda: make_pipeline(
+        StandardScaler(), SimpleImputer(strategy="median"), kmeans()
+    ),
+    "imputed ridge": lambda: make_pipeline(MinMaxScaler(), KNNImputer(), ridge()),
     "no scaler": lambda: make_pipeline(ridge()),
 }
 
@@ -182,9 +187,14 @@ def changed(model, step=None, /, **attributes):
     return other
 
 
+def without_types(model):
+    """A pipeline whose imputer has no attributes that are types, as in a file."""
+    return changed(model, 1, _fit_dtype=None, _fill_dtype=None)
+
+
 def test_what_is_crafted_from_is_valid(loaded, path):
-    for model in loaded.values():
-        craft(model, path)
+    for name, model in loaded.items():
+        craft(without_types(model) if name == "imputed kmeans" else model, path)
         np.testing.assert_array_equal(load_model(path).predict(X), model.predict(X))
 
 
@@ -265,6 +275,40 @@ def test_values_that_a_scaler_does_not_leave_are_refused(loaded, path, what):
     craft(changed(loaded[name], 0, **attributes), path)
     with pytest.raises(ValueError, match=r"model\.skops holds no valid model"):
         load_model(path)
+
+
+POINTS = np.zeros((89, 13))
+OF_IMPUTERS = {
+    "medians of other features": ("imputed kmeans", {"statistics_": np.zeros(12)}),
+    "medians missing": ("imputed kmeans", {"statistics_": NAN}),
+    "medians of text": ("imputed kmeans", {"statistics_": np.full(13, "a")}),
+    "another strategy": ("imputed kmeans", {"strategy": "most_frequent"}),
+    "an indicator": ("imputed kmeans", {"indicator_": "a"}),
+    "points of other features": ("imputed ridge", {"_fit_X": np.zeros((89, 12))}),
+    "infinite points": ("imputed ridge", {"_fit_X": np.full((89, 13), np.inf)}),
+    "gaps elsewhere": ("imputed ridge", {"_mask_fit_X": POINTS == 0}),
+    "gaps of fewer points": ("imputed ridge", {"_mask_fit_X": POINTS[:5] > 0}),
+    "features left out": ("imputed ridge", {"_valid_mask": np.zeros(13, bool)}),
+    "a metric": ("imputed ridge", {"metric": "nothing"}),
+}
+
+
+@pytest.mark.parametrize("what", OF_IMPUTERS)
+def test_values_that_an_imputer_does_not_leave_are_refused(loaded, path, what):
+    name, attributes = OF_IMPUTERS[what]
+    model = without_types(loaded[name]) if name == "imputed kmeans" else loaded[name]
+    craft(changed(model, 1, **attributes), path)
+    with pytest.raises(ValueError, match=r"model\.skops holds no valid model"):
+        load_model(path)
+
+
+def test_missing_values_are_filled_in_as_in_the_fit(path):
+    gaps = X.copy()
+    gaps[::7, 3] = np.nan
+    for imputer in (SimpleImputer(strategy="median"), KNNImputer()):
+        model = make_pipeline(StandardScaler(), imputer, kmeans()).fit(gaps)
+        save_model(model, path)
+        np.testing.assert_array_equal(load_model(path).predict(gaps), model.predict(gaps))
 
 
 STEPS = {

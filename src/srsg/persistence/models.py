@@ -26,7 +26,15 @@ from sklearn.utils.validation import check_is_fitted
 from srsg import __version__
 from srsg.estimators import GraphClusterer
 from srsg.files import atomic_write
-from srsg.persistence.pipelines import CLUSTERERS, SCALERS, check_parts, choose_threads, parts_of
+from srsg.persistence.pipelines import (
+    CLUSTERERS,
+    PREPARATIONS,
+    TYPES,
+    check_parts,
+    choose_threads,
+    parts_of,
+    restore_types,
+)
 from srsg.persistence.rules import WHERE_IT_RUNS, InvalidModelError
 from srsg.selection import StabilitySearch
 
@@ -44,7 +52,7 @@ def _name(kind: type) -> str:
 
 
 _MODELS = {_name(kind) for kind in (*CLUSTERERS, Pipeline)}
-_TRUSTED = _MODELS | {_name(kind) for kind in (*SCALERS, sparse.csr_array)}
+_TRUSTED = _MODELS | {_name(kind) for kind in (*PREPARATIONS, sparse.csr_array)}
 """What skops may build beside what it trusts itself."""
 
 _PARTS = _TRUSTED | {
@@ -70,8 +78,8 @@ def save_model(
     ----------
     model : estimator, KMeans, Pipeline or StabilitySearch
         An estimator of this package or K-means, alone or at the end of a pipeline whose other steps
-        are ``StandardScaler`` or ``MinMaxScaler``, fitted or not; or a fitted search whose best
-        estimator is one of these.
+        are ``StandardScaler``, ``MinMaxScaler``, ``SimpleImputer`` (medians) or ``KNNImputer``,
+        fitted or not; or a fitted search whose best estimator is one of these.
     path : str or path
         The file to write; an existing one is replaced.
 
@@ -133,7 +141,7 @@ def _to_store(model: Any) -> Any:
     except InvalidModelError as error:
         raise TypeError(
             "save_model takes an estimator of srsg or KMeans, alone or in a pipeline after "
-            f"StandardScaler or MinMaxScaler, or a StabilitySearch; got {type(model).__name__} "
+            f"a scaler or an imputer, or a StabilitySearch; got {type(model).__name__} "
             f"({error})."
         ) from error
     stored = _copied(model)
@@ -144,10 +152,12 @@ def _to_store(model: Any) -> Any:
 
 def _copied(part: Any) -> Any:
     stored = copy(part)
-    for name in (*WHERE_IT_RUNS, "_n_threads"):
+    for name in (*WHERE_IT_RUNS, *TYPES, "_n_threads"):
         stored.__dict__.pop(name, None)
     for name, value in vars(stored).items():
-        if isinstance(value, np.generic):  # scikit-learn counts in NumPy's numbers
+        if name == "n_samples_seen_":  # one number per feature where values were missing
+            setattr(stored, name, int(np.max(value)))
+        elif isinstance(value, np.generic):  # scikit-learn counts in NumPy's numbers
             setattr(stored, name, value.item())
     return stored
 
@@ -224,6 +234,7 @@ def _set_defaults(model: Any) -> list[str]:
             if found is not None and found != default:
                 ignored.append(f"{name}={found!r}")
     choose_threads(model)
+    restore_types(model)
     return ignored
 
 

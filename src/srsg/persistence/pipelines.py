@@ -1,4 +1,4 @@
-"""What a file may hold of scikit-learn: K-means, two scalers, and pipelines.
+"""What a file may hold of scikit-learn: K-means, two scalers, two imputers, and pipelines.
 
 Like the codes of our own estimators, the centres of K-means are read by compiled loops that check
 no bounds: shapes must fit each other before anything is predicted.
@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from joblib import cpu_count
 from sklearn.cluster import KMeans
+from sklearn.impute import KNNImputer, SimpleImputer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
@@ -19,6 +20,7 @@ from srsg import estimators
 from srsg.persistence.checking import check_model
 from srsg.persistence.rules import (
     Rule,
+    array,
     attributes_of,
     check_known,
     check_names,
@@ -32,6 +34,11 @@ from srsg.persistence.rules import (
 )
 
 SCALERS: tuple[type, ...] = (StandardScaler, MinMaxScaler)
+IMPUTERS: tuple[type, ...] = (SimpleImputer, KNNImputer)
+PREPARATIONS = (*SCALERS, *IMPUTERS)
+"""What may come before the clusterer in a pipeline."""
+TYPES = ("_fit_dtype", "_fill_dtype")
+"""Attributes of an imputer that are types, which no file holds."""
 CLUSTERERS: tuple[type, ...] = (*(getattr(estimators, name) for name in estimators.__all__), KMeans)
 
 
@@ -61,8 +68,10 @@ def parts_of(model: Any) -> list[Any]:
     plain = all(type(name) is str and "__" not in name for name in names)
     require(plain and len(set(names)) == len(names), "steps", f"has the names {names}")
     for place, (_, step) in enumerate(steps, start=1):
-        allowed = CLUSTERERS if place == len(steps) else SCALERS
-        words = "the clusterer at the end" if place == len(steps) else "a scaler before it"
+        allowed = CLUSTERERS if place == len(steps) else PREPARATIONS
+        words = (
+            "the clusterer at the end" if place == len(steps) else "a scaler or imputer before it"
+        )
         require(type(step) in allowed, "steps", f"has a {type(step).__name__} for {words}")
     return [model, *(step for _, step in steps)]
 
@@ -92,6 +101,14 @@ def choose_threads(part: Any) -> None:
     vars(part).pop("_n_threads", None)
     if type(part) is KMeans and "cluster_centers_" in vars(part):
         part._n_threads = cpu_count()
+
+
+def restore_types(part: Any) -> None:
+    """Give an imputer the types of numbers that it fills in: files do not hold types."""
+    medians = vars(part).get("statistics_")
+    if type(part) is SimpleImputer and isinstance(medians, np.ndarray):
+        for name in TYPES:
+            setattr(part, name, medians.dtype)
 
 
 def _check_by_rules(model: Any, rules: Mapping[str, Rule]) -> None:
@@ -157,6 +174,40 @@ def _feature_range(model: Any) -> tuple[float, float]:
     return ends
 
 
+def _medians(name: str, value: Any, model: Any) -> None:
+    # Other strategies may fill in objects; only the numbers that we fit are read.
+    require(model.strategy == "median", "strategy", f"is {model.strategy!r}, not 'median'")
+    _per_feature(name, value, model)
+
+
+def _type_of_medians(name: str, value: Any, model: Any) -> None:
+    require(value == vars(model)["statistics_"].dtype, name, f"is {value}")
+
+
+def _nothing(name: str, value: Any, model: Any) -> None:
+    require(value is None, name, "is not None")
+
+
+def _points_with_gaps(name: str, value: Any, model: Any) -> None:
+    array(name, value, 2, "f")
+    require(not np.isinf(value).any(), name, "has infinite values")
+    width = model.n_features_in_
+    require(value.shape[1] == width, name, f"has {value.shape[1]} columns for {width} features")
+
+
+def _mask_of_points(name: str, value: Any, model: Any) -> None:
+    array(name, value, 2, "b")
+    points = vars(model).get("_fit_X")
+    same = points is not None and np.array_equal(np.isnan(points), value)
+    require(same, name, "does not mark the gaps of _fit_X")
+
+
+def _every_feature(name: str, value: Any, model: Any) -> None:
+    array(name, value, 1, "b")
+    require(len(value) == model.n_features_in_, name, f"has {len(value)} values")
+    require(value.all(), name, "leaves out features")
+
+
 def _centres(name: str, value: Any, model: Any) -> None:
     floats(name, value, 2)
     require(value.dtype in (np.float32, np.float64), name, f"has type {value.dtype}")
@@ -208,6 +259,19 @@ _RULES: dict[type, dict[str, Rule]] = {
         "data_min_": _per_feature,
         "data_max_": _per_feature,
         "data_range_": _ranges,
+    },
+    SimpleImputer: {
+        **_OF_EACH,
+        "statistics_": _medians,
+        "indicator_": _nothing,
+        **dict.fromkeys(TYPES, _type_of_medians),
+    },
+    KNNImputer: {
+        **_OF_EACH,
+        "indicator_": _nothing,
+        "_fit_X": _points_with_gaps,
+        "_mask_fit_X": _mask_of_points,
+        "_valid_mask": _every_feature,
     },
     KMeans: {
         **_OF_EACH,
