@@ -29,9 +29,7 @@ def accuracies(X: np.ndarray, y: np.ndarray, n_clusters: int, seeds: int) -> lis
     for direction, stop in CHOICES:
         model = SRSG.paper(n_clusters, neighbor_graph=direction, stop=stop, init=start)
         model.set_params(random_state=0).fit(X)
-        scores = [
-            clustering_accuracy(y, model.relabel(random_state=seed)) for seed in range(seeds)
-        ]
+        scores = [clustering_accuracy(y, model.relabel(random_state=seed)) for seed in range(seeds)]
         rises = int(np.sum(np.diff(model.objective_history_) > 1e-9))
         found.append((float(np.mean(scores)), model.n_sweeps_, rises))
     return found
