@@ -1,9 +1,9 @@
-"""Agreement of labels: the paper's two measures, and two that are adjusted for chance."""
+"""Agreement of labels, by the paper's two measures and others, and calibration of confidence."""
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linear_sum_assignment
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from sklearn.metrics.cluster import contingency_matrix
@@ -34,6 +34,67 @@ def clustering_accuracy(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     table = contingency_matrix(*_checked(y_true, y_pred))
     classes, clusters = linear_sum_assignment(-table)
     return float(table[classes, clusters].sum() / table.sum())
+
+
+def matched_points(y_true: ArrayLike, y_pred: ArrayLike) -> NDArray[np.bool_]:
+    """Which points are in the cluster that is matched with their class, under the best matching.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n,)
+        Known classes and found clusters, of any names and numbers.
+
+    Returns
+    -------
+    ndarray of bool of shape (n,)
+        Their share is :func:`clustering_accuracy`.
+
+    Examples
+    --------
+    >>> from srsg.metrics import matched_points
+    >>> matched_points([0, 0, 1, 1], ["b", "b", "a", "b"])
+    array([ True,  True,  True, False])
+    """
+    true, found = (np.unique(each, return_inverse=True)[1] for each in _checked(y_true, y_pred))
+    classes, clusters = linear_sum_assignment(-contingency_matrix(true, found))
+    class_of = np.full(found.max(initial=-1) + 1, -1)
+    class_of[clusters] = classes
+    return class_of[found] == true
+
+
+def calibration_error(right: ArrayLike, confidence: ArrayLike, n_bins: int = 10) -> float:
+    """The expected calibration error: how far confidence is from the share of right labels.
+
+    Parameters
+    ----------
+    right : array-like of bool of shape (n,)
+        Whether the label of each point is right, such as by :func:`matched_points`.
+    confidence : array-like of shape (n,)
+        From 0 to 1.
+    n_bins : int
+        Bins of equal width.
+
+    Returns
+    -------
+    float
+        The mean over the bins of |mean confidence - share right|, weighted by their points.
+
+    Examples
+    --------
+    >>> from srsg.metrics import calibration_error
+    >>> calibration_error([True, True, True, False], [0.75, 0.75, 0.75, 0.75])
+    0.0
+    >>> calibration_error([True, True, True, False], [1.0, 1.0, 1.0, 1.0])
+    0.25
+    """
+    correct, sure = np.asarray(right, dtype=float), np.asarray(confidence, dtype=float)
+    if correct.shape != sure.shape:
+        raise ValueError(
+            f"right and confidence must have the same shape, got {correct.shape} and {sure.shape}."
+        )
+    place = np.minimum((sure * n_bins).astype(int), n_bins - 1)
+    gaps = np.bincount(place, sure - correct, minlength=n_bins)
+    return float(np.abs(gaps).sum() / max(len(sure), 1))
 
 
 def normalized_mutual_info(y_true: ArrayLike, y_pred: ArrayLike) -> float:

@@ -118,3 +118,16 @@ def test_too_few_numbered_columns_are_an_error(folder, new, tmp_path):
         done = run("predict", folder / f"{model}.skops", tmp_path / "bare.csv")
         assert done.exit_code == 1
         assert "12" in done.stderr or "missing: 9, 10, 11" in " ".join(done.stderr.split())
+
+
+def test_points_that_no_cluster_explains_get_no_cluster(folder, new, tmp_path):
+    new.iloc[:5] = np.random.default_rng(0).standard_normal((5, 12))
+    new.to_csv(tmp_path / "new.csv", index=False)
+    found = labels(folder, "named", tmp_path / "new.csv", "--novelty", "0.02")
+    assert found[:5] == [-1] * 5
+    assert found[5:].count(-1) <= 5
+    done = good("predict", folder / "named.skops", tmp_path / "new.csv", "--novelty", "0.02")
+    assert "of them belong to none of the clusters" in done.stderr
+    done = run("predict", folder / "named.skops", tmp_path / "new.csv", "--novelty", "3")
+    assert done.exit_code != 0
+    assert "novelty=3.0 must be None or a share between 0 and 1" in done.stderr

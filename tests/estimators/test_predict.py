@@ -67,7 +67,7 @@ def fitted(request, digits):
 
 def test_shapes_and_shares(fitted, digits):
     _, _, new, _ = digits
-    codes, shares = fitted.transform(new), fitted.predict_confidence(new)
+    codes, shares = fitted.transform(new), fitted.predict_shares(new)
     assert isinstance(codes, sparse.csr_array)
     assert codes.shape == (420, 300)
     assert np.diff(codes.indptr).max() < 100
@@ -245,7 +245,7 @@ def test_an_empty_code_falls_back_to_the_nearest_points(estimator):
     model = estimator(2, lam=0.5, random_state=0).fit(np.hstack([X, np.zeros((40, 1))]))
     new = np.array([[0.1, 0.1, 0.1, 0.0, 0.0, 0.0, 1.0]])
     assert model.transform(new).nnz == 0
-    shares = model.predict_confidence(new)
+    shares = model.predict_shares(new)
     five = model._nearest_fitted(unit_points(new).x, 5, ThreadEngine())
     nearest = nearest_shares(five, model.labels_, 2)
     np.testing.assert_array_equal(shares, nearest)
@@ -262,7 +262,9 @@ def test_a_kernel_that_underflows_falls_back_too():
 # Errors
 
 
-@pytest.mark.parametrize("method", ["predict", "predict_confidence", "transform"])
+@pytest.mark.parametrize(
+    "method", ["predict", "predict_shares", "predict_confidence", "novelty_score", "transform"]
+)
 @pytest.mark.parametrize("estimator", ALL_ESTIMATORS)
 def test_not_fitted(estimator, method, digits):
     with pytest.raises(NotFittedError):

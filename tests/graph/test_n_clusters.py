@@ -51,7 +51,7 @@ def test_evidence(estimator):
     assert model.best_counts(2)[0] == 3
     assert model.structure_found_
     assert model.embedding_.shape == (90, 3)
-    assert model.predict_confidence(X).shape == (90, 3)
+    assert model.predict_shares(X).shape == (90, 3)
     np.testing.assert_array_equal(model.relabel("auto", random_state=0), model.labels_)
     given_number = estimator(5, lam=0.05, random_state=0).fit(X)
     assert given_number.n_clusters_ == 5

@@ -43,7 +43,7 @@ def test_a_wrapped_clusterer_is_as_sure_as_on_scaled_points(clusterer, wrapped):
         for given in (X, FRAME):
             np.testing.assert_array_equal(points_as_clustered(model, given), SCALED)
             found, expected = confidence(model, given), confidence(plain, SCALED)
-            np.testing.assert_array_equal(found.share, expected.share)
+            np.testing.assert_array_equal(found.values, expected.values)
             np.testing.assert_array_equal(found.centrality, expected.centrality)
             assert found.meaning == expected.meaning
             np.testing.assert_array_equal(plane(model, given)[0], plane(plain, SCALED)[0])
@@ -59,12 +59,12 @@ def test_kmeans_is_as_sure_of_new_points_as_of_fitted_ones():
     model = kmeans().set_params(tol=0, max_iter=1000).fit(SCALED)
     labels, share = predict_with_confidence(model, SCALED)
     np.testing.assert_array_equal(labels, model.labels_)
-    np.testing.assert_allclose(share, confidence(model, SCALED).share, atol=1e-9)
+    np.testing.assert_allclose(share, confidence(model, SCALED).values, atol=1e-9)
 
 
-def test_graphs_are_as_sure_as_their_codes():
+def test_graphs_tell_labels_and_confidence_at_once():
     model = ridge().fit(SCALED)
-    labels, share = predict_with_confidence(model, SCALED)
-    shares = model.predict_confidence(SCALED)
+    labels, sure = predict_with_confidence(model, SCALED)
     np.testing.assert_array_equal(labels, model.predict(SCALED))
-    np.testing.assert_array_equal(share, shares[np.arange(len(labels)), labels])
+    np.testing.assert_array_equal(labels, model.predict_shares(SCALED).argmax(axis=1))
+    np.testing.assert_array_equal(sure, model.predict_confidence(SCALED))

@@ -52,7 +52,7 @@ def test_embedding_colours_points_by_label(digits, ax):
     assert len(np.unique(colors[y == 1], axis=0)) == 1
 
 
-@pytest.mark.parametrize("members", ["central", "uncertain"])
+@pytest.mark.parametrize("members", ["central", "least_confident"])
 def test_gallery_shows_members(members, digits, ax):
     model, X, _ = digits
     plot.gallery(model, X, (8, 8), members=members, count=4, ax=ax)
@@ -90,7 +90,9 @@ def test_sensitivity_draws_runs_as_bands(ax):
 
 
 def test_gallery_names_a_wrong_choice(digits):
-    with pytest.raises(ValueError, match="members must be 'central' or 'uncertain', got 'all'"):
+    with pytest.raises(
+        ValueError, match="members must be 'central' or 'least_confident', got 'all'"
+    ):
         plot.gallery(digits[0], digits[1], (8, 8), members="all")
 
 

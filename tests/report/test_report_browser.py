@@ -186,7 +186,7 @@ def test_hover_tells_about_a_point(name, words, visit):
     text = tip.inner_text()
     assert "row 0" in text
     assert words in text
-    assert "certainty" in text
+    assert "confidence" in text
     assert tip.locator(".thumb").count() == (name == "digits")
     page.mouse.move(1, 1)
     tip.wait_for(state="hidden")
@@ -195,7 +195,7 @@ def test_hover_tells_about_a_point(name, words, visit):
 def test_colours_switch(visit):
     page = visit("digits")
     seen = [map_pixels(page)]
-    for mode in ("class", "certainty"):
+    for mode in ("class", "confidence"):
         page.click(f"[data-colour={mode}]")
         painted(page)
         assert page.get_attribute(f"[data-colour={mode}]", "aria-pressed") == "true"
@@ -203,7 +203,7 @@ def test_colours_switch(visit):
     for first in range(3):
         for second in range(first):
             assert (seen[first] != seen[second]).any(axis=2).sum() > 1000
-    assert "unsure" in page.inner_text("#legend")
+    assert "no confidence" in page.inner_text("#legend")
 
 
 def test_legend_shows_one_cluster_only(visit):

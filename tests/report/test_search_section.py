@@ -76,9 +76,9 @@ def test_kmeans_in_a_pipeline_has_no_graph_and_is_sure_of_scaled_points(tmp_path
     assert "graph" not in page.sections
     assert "inertia" in page.words
     scaled = StandardScaler().fit_transform(WINE.data)
-    share = find(model, WINE.data).confidence.share
-    np.testing.assert_allclose(share, confidence(model[-1], scaled).share)
-    assert np.abs(share - confidence(model[-1], WINE.data.to_numpy()).share).max() > 0.1
+    share = find(model, WINE.data).confidence.values
+    np.testing.assert_allclose(share, confidence(model[-1], scaled).values)
+    assert np.abs(share - confidence(model[-1], WINE.data.to_numpy()).values).max() > 0.1
 
 
 @pytest.mark.parametrize("model", [ridge(), StabilitySearch()])

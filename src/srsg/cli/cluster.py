@@ -128,12 +128,12 @@ def _write(
     from srsg.graph.unwrapping import clusterer_of
 
     if "labels" in files:
-        share = confidence(estimator, X).share.round(6)
+        values = confidence(estimator, X).values.round(6)
         write_labels(
             files["labels"],
             estimator.labels_,
             row_ids=table.row_ids,
-            columns={"confidence": share},
+            columns={"confidence": values},
         )
     if "graph" in files:
         graph = clusterer_of(estimator).affinity_matrix_

@@ -22,13 +22,20 @@ def predict(
     data: options.Data,
     output: options.LabelsFile = options.STANDARD_OUTPUT,
     *,
+    novelty: Annotated[
+        float | None,
+        typer.Option(
+            help="Label -1 for points that are explained worse than this share of the fitted ones, "
+            "such as 0.05: they belong to none of the clusters.",
+            show_default=False,
+        ),
+    ] = None,
     reading: Reading,
     quiet: options.Quiet = False,
 ) -> None:
-    """Find the clusters of new points with a model, each with the share of its code that agrees.
+    """Find the clusters of new points with a model, each with its confidence from 0 to 1.
 
-    With K-means, the share is how much nearer a point is to the centre of its cluster than to the
-    next. Columns are matched by name with those that the model was fitted on, whatever their order;
+    Columns are matched by name with those that the model was fitted on, whatever their order;
     in files without a header, the order of the columns counts. Labels go to standard output as CSV,
     or to the file that -o names, which is replaced if it exists.
     """
@@ -42,13 +49,16 @@ def predict(
         table = reading.read(data, progress, quiet=quiet, features=names)
         from srsg.graph.confidence import predict_with_confidence
 
-        found, share = predict_with_confidence(fitted, table.X)
+        found, sure = predict_with_confidence(fitted, table.X, novelty=novelty)
     from srsg.files import write_labels
 
-    write_labels(output, found, row_ids=table.row_ids, columns={"confidence": share.round(6)})
+    write_labels(output, found, row_ids=table.row_ids, columns={"confidence": sure.round(6)})
     if quiet:
         return
-    say(f"{len(found)} points in {len(set(found.tolist()))} of {_n_clusters(fitted)} clusters")
+    n_used = len(set(found[found >= 0].tolist()))
+    say(f"{len(found)} points in {n_used} of {_n_clusters(fitted)} clusters")
+    if novelty is not None:
+        say(f"{(found < 0).sum()} of them belong to none of the clusters: their label is -1")
     if table.y is not None:
         from srsg.metrics import scores
 

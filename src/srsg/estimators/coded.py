@@ -18,6 +18,11 @@ from srsg.engines import Engine
 from srsg.estimators.base import AT_LEAST_ONE, POSITIVE, GraphClusterer
 from srsg.graph.affinity import code_neighbors, largest_codes, unit_codes
 from srsg.graph.embedding import Embedding, embedded_graph
+from srsg.graph.explanation import (
+    explained_by_directions,
+    weight_of_negatives,
+    within_own_cluster,
+)
 from srsg.graph.weights import agreement
 from srsg.kernels.codes import symmetrized
 from srsg.neighbors import nearest_neighbors
@@ -79,6 +84,12 @@ class CodeClusterer(GraphClusterer):
 
     def _nearest_fitted(self, new: NDArray, count: int, engine: Engine) -> IntArray:
         return nearest_neighbors(self._points(engine), count, queries=Points(new), engine=engine)
+
+    def _explained(
+        self, points: Any, codes: sparse.csr_array, labels: NDArray[np.intp], fitted: Any
+    ) -> FloatArray:
+        own = within_own_cluster(codes, labels, self.labels_)
+        return explained_by_directions(points, own, fitted, weight_of_negatives(self.codes_))
 
     def _affinity(self) -> sparse.csr_array:
         return symmetrized(self.codes_)

@@ -70,6 +70,12 @@ class LaplacianL1Graph(CodeClusterer):
     Attributes
     ----------
     labels_ : ndarray of shape (n,)
+    confidence_ : ndarray of shape (n,)
+        How sure each label is, from 0 to 1; found when first asked for, as are the next two.
+    explained_ : ndarray of shape (n,)
+        How well the members of its own cluster explain each point, from 0 to 1.
+    outlier_score_ : ndarray of shape (n,)
+        From 0 to 1; it ranks the points, outliers high.
     codes_ : csr_array of shape (n, n)
         Row i is the code of point i.
     affinity_matrix_ : csr_array of shape (n, n)

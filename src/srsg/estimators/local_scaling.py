@@ -47,6 +47,12 @@ class LocalScalingSpectralClustering(GraphClusterer):
     Attributes
     ----------
     labels_ : ndarray of shape (n,)
+    confidence_ : ndarray of shape (n,)
+        How sure each label is, from 0 to 1; found when first asked for, as are the next two.
+    explained_ : ndarray of shape (n,)
+        How well the members of its own cluster explain each point, from 0 to 1.
+    outlier_score_ : ndarray of shape (n,)
+        From 0 to 1; it ranks the points, outliers high.
     affinity_matrix_ : ndarray of shape (n, n)
     n_components_ : int
         Connected components of the graph: more than one where the kernel underflows.

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -13,21 +15,39 @@ from sklearn.utils.validation import check_is_fitted
 
 from srsg.engines import Engine, serial_linear_algebra
 from srsg.engines.progress import progress_for
-from srsg.estimators.fitting import engine_of
+from srsg.estimators.confidence import ConfidenceMixin
+from srsg.estimators.fitting import engine_of, is_dask
 from srsg.graph.assignment import FALLBACK_NEIGHBORS, cluster_shares, nearest_shares
+from srsg.graph.explanation import as_well_as_most, rows_adding_to_one
 from srsg.neighbors import Searchable
 from srsg.types import FloatArray, IntArray, Matrix
 
 
-class NewPointsMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
+@dataclass(frozen=True)
+class NewPoints:
+    """New points in the form that is coded, their codes and what follows from these."""
+
+    points: Any
+    codes: sparse.csr_array
+    shares: FloatArray
+    labels: NDArray[np.intp]
+
+
+def check_novelty(novelty: float | None) -> None:
+    """Refuse what is no share."""
+    number = isinstance(novelty, Real) and not isinstance(novelty, bool)
+    if novelty is not None and not (number and 0 < novelty < 1):
+        raise ValueError(
+            f"novelty={novelty!r} must be None or a share between 0 and 1, such as 0.05."
+        )
+
+
+class NewPointsMixin(ConfidenceMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     """Codes new points over the fitted ones, ``fit_X_``, and finds their clusters by the codes.
 
     An estimator writes :meth:`_codes_of_new`.
     """
 
-    fit_X_: NDArray  # noqa: N815 - X is a matrix
-    labels_: NDArray[np.intp]
-    n_clusters_: int
     verbose: bool | int
 
     @abstractmethod
@@ -64,8 +84,50 @@ class NewPointsMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         new, engine = self._new_points(X)
         return self._codes_of_new(new, engine)
 
-    def predict(self, X: Matrix) -> NDArray[np.intp]:
+    def predict(self, X: Matrix, novelty: float | None = None) -> NDArray[np.intp]:
         """The clusters of new points: where most of their codes' mass lies.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n_new, n_features)
+            One new point per row.
+        novelty : float or None
+            A share between 0 and 1, such as 0.05: points that are explained worse than this share
+            of the fitted points belong to none of the clusters, and get the label -1. Of new
+            points that are like the fitted ones, about this share gets it too. None gives every
+            point a cluster.
+
+        Returns
+        -------
+        ndarray of shape (n_new,)
+        """
+        check_novelty(novelty)
+        found = self._assigned(X)
+        return found.labels if novelty is None else self._without_novel(found, novelty)
+
+    def predict_shares(self, X: Matrix) -> FloatArray:
+        """How much of the codes of new points, ``sum |z|``, lies in each cluster.
+
+        Where a code is empty they are the shares of the clusters among the five nearest fitted
+        points.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n_new, n_features)
+            One new point per row.
+
+        Returns
+        -------
+        ndarray of shape (n_new, n_clusters_)
+            Rows add up to one. :meth:`predict` takes the largest share.
+        """
+        return self._assigned(X).shares
+
+    def predict_confidence(self, X: Matrix) -> FloatArray:
+        """How sure the clusters of new points are, from 0 to 1.
+
+        The memberships of the fitted points that a code uses, weighted by their shares of it, times
+        how well the point is explained; see ``confidence_`` for that of the fitted points.
 
         Parameters
         ----------
@@ -76,13 +138,31 @@ class NewPointsMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         -------
         ndarray of shape (n_new,)
         """
-        return np.argmax(self.predict_confidence(X), axis=1)
+        return self._confidence_of(self._assigned(X))
 
-    def predict_confidence(self, X: Matrix) -> FloatArray:
-        """How much of the codes of new points, ``sum |z|``, lies in each cluster.
+    def predict_with_confidence(
+        self, X: Matrix, novelty: float | None = None
+    ) -> tuple[NDArray[np.intp], FloatArray]:
+        """What :meth:`predict` and :meth:`predict_confidence` return, for the work of one.
 
-        These are shares, which nothing has calibrated to be probabilities. Where a code is empty
-        they are those of the clusters among the five nearest fitted points.
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n_new, n_features)
+            One new point per row.
+        novelty : float or None
+            As in :meth:`predict`. A label of -1 keeps the confidence of the best cluster.
+
+        Returns
+        -------
+        labels, confidence : ndarray of shape (n_new,)
+        """
+        check_novelty(novelty)
+        found = self._assigned(X)
+        labels = found.labels if novelty is None else self._without_novel(found, novelty)
+        return labels, self._confidence_of(found)
+
+    def novelty_score(self, X: Matrix) -> FloatArray:
+        """How little the clusters explain new points: 0 is entirely, 1 not at all.
 
         Parameters
         ----------
@@ -91,9 +171,13 @@ class NewPointsMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
 
         Returns
         -------
-        ndarray of shape (n_new, n_clusters_)
-            Rows add up to one.
+        ndarray of shape (n_new,)
+            Compare with ``1 - explained_``, the same of the fitted points.
         """
+        return 1.0 - self._explained_new(self._assigned(X))
+
+    def _assigned(self, X: Matrix) -> NewPoints:
+        """New points with their codes and clusters."""
         check_is_fitted(self, "labels_")
         new, engine = self._new_points(X)
         codes = self._codes_of_new(new, engine)
@@ -103,7 +187,22 @@ class NewPointsMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             count = min(FALLBACK_NEIGHBORS, len(self.labels_))
             nearest = self._nearest_fitted(new[empty], count, engine)
             shares[empty] = nearest_shares(nearest, self.labels_, self.n_clusters_)
-        return shares
+        return NewPoints(new, codes, shares, np.argmax(shares, axis=1))
+
+    def _explained_new(self, found: NewPoints) -> FloatArray:
+        fitted = self.fit_X_.compute() if is_dask(self.fit_X_) else self.fit_X_
+        return self._explained(found.points, found.codes, found.labels, fitted)
+
+    def _without_novel(self, found: NewPoints, novelty: float) -> NDArray[np.intp]:
+        """The labels, -1 for points that are explained worse than nearly all fitted ones."""
+        least = np.quantile(self.explained_, novelty)
+        return np.where(self._explained_new(found) < least, -1, found.labels)
+
+    def _confidence_of(self, found: NewPoints) -> FloatArray:
+        weights = rows_adding_to_one(abs(self._votes(found.codes)))
+        memberships = weights @ self._soft_labels()
+        own = memberships[np.arange(len(found.labels)), found.labels]
+        return own * as_well_as_most(self._explained_new(found), self.explained_)
 
     def _new_points(self, X: Matrix) -> tuple[NDArray, Engine]:
         """New points as :meth:`_prepared` returns them, and the engine that codes them."""

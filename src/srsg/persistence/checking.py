@@ -130,6 +130,12 @@ def _vector(name: str, value: Any, model: Any) -> None:
     floats(name, value, 1)
 
 
+def _shares(name: str, value: Any, model: Any) -> None:
+    _vector(name, value, model)
+    _rows(name, value, model)
+    require(value.min() >= 0 and value.max() <= 1, name, "has values outside 0 to 1")
+
+
 def _cluster_counts(name: str, value: Any, model: Any) -> None:
     in_range(name, value, 1, len(model.fit_X_) + 1)
 
@@ -180,6 +186,7 @@ _RULES: dict[str, Rule] = {
     "_owner_": _owners,
     "embedding_": _embedding,
     "eigenvalues_": _vector,
+    **dict.fromkeys(("confidence_", "explained_", "outlier_score_"), _shares),  # if asked for
     "cluster_counts_": _cluster_counts,
     "cluster_count_scores_": _count_scores,
     "structure_found_": _truth,

@@ -22,7 +22,7 @@ def gallery(
     X: Matrix,
     image_shape: Sequence[int],
     *,
-    members: Literal["central", "uncertain"] = "central",
+    members: Literal["central", "least_confident"] = "central",
     count: int = 10,
     ax: Axes | None = None,
 ) -> Axes:
@@ -37,8 +37,8 @@ def gallery(
         What it was fitted on: pictures, one per row.
     image_shape : (height, width) or (height, width, 3)
         ``X[i].reshape(image_shape)`` is a picture.
-    members : {"central", "uncertain"}
-        The most central members, or those that are least certain.
+    members : {"central", "least_confident"}
+        The most central members, or those with the lowest confidence.
     count : int
         Members per cluster.
     ax : Axes, optional
@@ -58,8 +58,8 @@ def gallery(
     >>> [text.get_text() for text in ax.get_yticklabels()]
     ['0', '1', '2']
     """
-    if members not in ("central", "uncertain"):
-        raise ValueError(f"members must be 'central' or 'uncertain', got {members!r}.")
+    if members not in ("central", "least_confident"):
+        raise ValueError(f"members must be 'central' or 'least_confident', got {members!r}.")
     ax = ax or new_axes()
     points = as_dense(X)
     pictures = points.reshape(len(points), *image_shape)
@@ -71,7 +71,7 @@ def gallery(
     sheet = np.zeros((len(names), height + 1, count, width + 1, 4))
     for row in range(len(names)):
         own = np.flatnonzero(cluster == row)
-        chosen = (sure.most_central if members == "central" else sure.least_certain)(own, count)
+        chosen = (sure.most_central if members == "central" else sure.least_confident)(own, count)
         scaled = (pictures[chosen] - low) / max(high - low, 1e-300)
         if not channels:
             scaled = scaled[..., None]

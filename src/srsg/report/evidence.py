@@ -69,7 +69,7 @@ def measures(found: Findings) -> str:
         _eigenvalues(found),
         _objective(found),
         _code_sizes(found),
-        _certainty(found),
+        _confidence(found),
     ]
     cards = "".join(chart_card(*chart) for chart in charts if chart)
     return section("measures", "Measures", f'<div class="charts">{cards}</div>')
@@ -137,20 +137,20 @@ def _sizes(codes: Any) -> np.ndarray:
     return np.diff(codes.tocsr().indptr)
 
 
-def _certainty(found: Findings) -> tuple[str, str, str]:
-    share = found.confidence.share
+def _confidence(found: Findings) -> tuple[str, str, str]:
+    values = found.confidence.values
     chart = histogram(
-        [("", share)],
-        x_label="certainty",
+        [("", values)],
+        x_label="confidence",
         y_label="points",
-        title="Certainty of the points",
+        title="Confidence of the points",
         within=(0.0, 1.0),
     )
     words = (
-        f"{(share >= 0.9).mean():.0%} of the points reach 0.9, {(share < 0.5).mean():.0%} stay "
-        f"below one half. Certainty: {escape(found.confidence.meaning)}."
+        f"{(values >= 0.9).mean():.0%} of the points reach 0.9, {(values < 0.5).mean():.0%} stay "
+        f"below one half. Confidence: {escape(found.confidence.meaning)}."
     )
-    return "Certainty", chart, words
+    return "Confidence", chart, words
 
 
 def certificates(found: Findings) -> str:

@@ -13,17 +13,17 @@ from srsg.report.sections import section, swatch
 from srsg.report.thumbnails import Thumbnails
 
 PICTURES, LINES = 8, 3
-"""Members shown of a cluster, central ones and uncertain ones each."""
+"""Members shown of a cluster, central ones and doubtful ones each."""
 
 Chosen = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
 
 
 def chosen_members(found: Findings) -> Chosen:
-    """Most central and least certain members of every cluster."""
+    """Most central and least confident members of every cluster."""
     count = PICTURES if found.image_shape else LINES
     members = [found.members(cluster) for cluster in range(found.n_clusters)]
     sure = found.confidence
-    return [(sure.most_central(m, count), sure.least_certain(m, count)) for m in members]
+    return [(sure.most_central(m, count), sure.least_confident(m, count)) for m in members]
 
 
 def gallery(found: Findings, chosen: Chosen, pictures: Thumbnails | None) -> str:
@@ -31,7 +31,7 @@ def gallery(found: Findings, chosen: Chosen, pictures: Thumbnails | None) -> str
     profiles = None if pictures else Profiles(found.X)
     place = pictures.place() if pictures else {}
     cards = []
-    for cluster, (central, uncertain) in enumerate(chosen):
+    for cluster, (central, doubtful) in enumerate(chosen):
         members = found.members(cluster)
         telling, mean = "", np.empty(0)
         if profiles:
@@ -39,7 +39,7 @@ def gallery(found: Findings, chosen: Chosen, pictures: Thumbnails | None) -> str
             words = " · ".join(escape(w) for w in profiles.telling(members, found.feature_names))
             telling = f'<p class="telling">{words}</p>'
         groups = []
-        for heading, points in (("most central", central), ("least certain", uncertain)):
+        for heading, points in (("most central", central), ("least confident", doubtful)):
             tiles = []
             for point in map(int, points):
                 inner = (
@@ -79,8 +79,8 @@ def _thumbnail(place: int, pictures: Thumbnails | None) -> str:
 
 
 def _tile(found: Findings, point: int, inner: str, css: str) -> str:
-    share = found.confidence.share[point]
-    words = f"{found.row(point)}, certainty {share:.2f}"
+    share = found.confidence.values[point]
+    words = f"{found.row(point)}, confidence {share:.2f}"
     if found.classes is not None:
         words += f", class {found.class_names[found.classes[point]]}"
     return (

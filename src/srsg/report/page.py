@@ -43,7 +43,7 @@ def write_report(
     """Write one HTML page about a fitted model, complete in itself: it loads nothing.
 
     It has a map of the points to move about in, the graph in order of the clusters, the most
-    central and the least certain members of every cluster, eigenvalues, objective, sizes of the
+    central and the least confident members of every cluster, eigenvalues, objective, sizes of the
     codes and their certificates, and agreement with true classes where these are given; each
     as far as the model has what it takes.
 
@@ -180,7 +180,7 @@ def _map_data(
         "position": _packed(np.round(offset * 32767), "<i2"),
         "cluster": _packed(found.cluster, "<u2"),
         "classes": None if found.classes is None else _packed(found.classes, "<u2"),
-        "certainty": _packed(np.round(found.confidence.share * 255), "u1"),
+        "confidence": _packed(np.round(found.confidence.values * 255), "u1"),
         "clusterNames": found.cluster_names,
         "classNames": found.class_names,
         "colours": palette(max(found.n_clusters, len(found.class_names))),

@@ -52,7 +52,7 @@ def summary(found: Findings) -> str:
         figures.append(("components of the graph", f"{found.learnt('n_components_'):,}"))
     if found.seconds is not None:
         figures.append(("seconds to fit", f"{found.seconds:,.3g}"))
-    figures.append(("mean certainty", f"{found.confidence.share.mean():.3f}"))
+    figures.append(("mean confidence", f"{found.confidence.values.mean():.3f}"))
     scores = [(name, f"{value:.4f}") for name, value in found.scores.items()]
     body = _figures(scores, "scores") + _figures(figures, "figures") + _parameters(found.model)
     return section("summary", "Summary", body, _score_line(found))
@@ -102,7 +102,7 @@ def _shown(value: Any) -> str:
 
 def map_of_points(found: Findings, line: str) -> str:
     """Where the script draws its map, with all its controls."""
-    modes = [("cluster", "Cluster"), ("certainty", "Certainty")]
+    modes = [("cluster", "Cluster"), ("confidence", "Confidence")]
     if found.classes is not None:
         modes.insert(1, ("class", "True class"))
     buttons = "".join(
@@ -131,17 +131,17 @@ def map_of_points(found: Findings, line: str) -> str:
 <div id="legend" class="legend" role="group" aria-label="Show only"></div>
 <p class="note" id="map-help">{escape(line)} Distances between far groups mean little.
 Drag or use the arrow keys to move, the wheel or + and \N{MINUS SIGN} to zoom, n and p for the next
-and the previous point, 0 to see all. Certainty: {escape(found.confidence.meaning)}.</p>
+and the previous point, 0 to see all. Confidence: {escape(found.confidence.meaning)}.</p>
 <noscript><p class="note">The map needs JavaScript; all else on the page does not.</p></noscript>"""
     return section("map", "Map of the points", body)
 
 
 def clusters(found: Findings) -> str:
-    """A row for every cluster: size, certainty, class."""
+    """A row for every cluster: size, confidence, class."""
     sizes = np.bincount(found.cluster, minlength=found.n_clusters)
     rows = []
     for place, name in enumerate(found.cluster_names):
-        share = found.confidence.share[found.cluster == place]
+        share = found.confidence.values[found.cluster == place]
         cells = [
             f'<th scope="row">{swatch(place)}{escape(name)}</th>',
             bar_cell(f"{sizes[place]:,}", sizes[place] / sizes.max()),
@@ -156,7 +156,7 @@ def clusters(found: Findings) -> str:
                 bar_cell(f"{counts[largest] / sizes[place]:.0%}", counts.max() / sizes[place])
             )
         rows.append(f"<tr>{''.join(cells)}</tr>")
-    heads = ["cluster", "points", "mean certainty", "below one half"]
+    heads = ["cluster", "points", "mean confidence", "below one half"]
     if found.classes is not None:
         heads += ["commonest class", "its share"]
     head = "".join(f'<th scope="col">{title}</th>' for title in heads)
@@ -166,7 +166,7 @@ def clusters(found: Findings) -> str:
     )
     lead = (
         f"From {sizes.min():,} to {sizes.max():,} points. "
-        f"Certainty: {escape(found.confidence.meaning)}."
+        f"Confidence: {escape(found.confidence.meaning)}."
     )
     return section("clusters", "Clusters", body, lead)
 

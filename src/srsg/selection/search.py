@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from srsg.engines.progress import SILENT, Progress, progress_for, send_progress_to
 from srsg.estimators import GraphClusterer
 from srsg.estimators.cluster_counts import BestCountsMixin, count_clusters
+from srsg.graph.confidence import confidence, predict_with_confidence
 from srsg.graph.kmeans import check_cluster_count
 from srsg.graph.reproducibility import ScoredCounts
 from srsg.graph.unwrapping import clusterer_of
@@ -101,6 +102,8 @@ class StabilitySearch(BestCountsMixin, ClusterMixin, BaseEstimator):
     best_name_ : str
     best_index_ : int
     labels_ : ndarray of shape (n,)
+    confidence_ : ndarray of shape (n,)
+        How sure each label is, from 0 to 1, see :mod:`srsg.graph.confidence`.
     n_clusters_ : int
     results_ : dict of lists
         One entry per candidate: ``candidate``, ``n_clusters``, ``stability_points``,
@@ -193,6 +196,7 @@ class StabilitySearch(BestCountsMixin, ClusterMixin, BaseEstimator):
             model = fresh(candidates[best][1], counts[best], seed).fit(X)
         self.best_index_, self.best_name_, self.best_estimator_ = best, candidates[best][0], model
         self.labels_ = clusterer_of(model).labels_
+        self.confidence_ = confidence(model, X).values
         self.n_clusters_ = counts[best]
         self.columns_ = columns.value
         self.results_ = _results(candidates, counts, scores)
@@ -210,22 +214,26 @@ class StabilitySearch(BestCountsMixin, ClusterMixin, BaseEstimator):
                 clusterer.structure_found_ = self.structure_found_
         return self
 
-    def predict(self, X: Matrix) -> NDArray[np.intp]:
+    def predict(self, X: Matrix, novelty: float | None = None) -> NDArray[np.intp]:
         """The clusters of new points, by the best estimator.
 
         Parameters
         ----------
         X : array, sparse matrix or DataFrame of shape (n_new, n_features)
             One new point per row.
+        novelty : float or None
+            A share such as 0.05: points that are explained worse than this share of the fitted
+            ones get the label -1. Only for a winner that is an estimator of this package.
 
         Returns
         -------
         ndarray of shape (n_new,)
         """
         check_is_fitted(self, "best_estimator_")
-        return self.best_estimator_.predict(
-            validate_data(self, X, accept_sparse="csr", reset=False)
-        )
+        new = validate_data(self, X, accept_sparse="csr", reset=False)
+        if novelty is None:
+            return self.best_estimator_.predict(new)
+        return predict_with_confidence(self.best_estimator_, new, novelty=novelty)[0]
 
     def _candidates(self, columns: Columns, X: Any) -> Candidates:
         if isinstance(self.candidates, str):

@@ -87,7 +87,9 @@ def test_new_points_are_coded_where_the_fitted_ones_are(client, estimator):
     expected = estimator(10, random_state=0).fit(fitted)
     model = estimator(10, random_state=0, engine=client).fit(da.from_array(fitted, chunks=(60, -1)))
     np.testing.assert_array_equal(model.transform(new).toarray(), expected.transform(new).toarray())
+    np.testing.assert_array_equal(model.predict_shares(new), expected.predict_shares(new))
     np.testing.assert_array_equal(model.predict_confidence(new), expected.predict_confidence(new))
+    np.testing.assert_array_equal(model.outlier_score_, expected.outlier_score_)
     model.set_params(engine="threads")
     with pytest.raises(TypeError, match='engine="dask"'):
         model.predict(new)

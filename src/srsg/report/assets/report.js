@@ -6,7 +6,7 @@
   const unpacked = (text, Kind) => new Kind(Uint8Array.from(atob(text), (c) => c.charCodeAt(0)).buffer);
   const cluster = unpacked(data.cluster, Uint16Array);
   const classes = data.classes && unpacked(data.classes, Uint16Array);
-  const certainty = unpacked(data.certainty, Uint8Array);
+  const confidence = unpacked(data.confidence, Uint8Array);
   const picture = data.picture && unpacked(data.picture, Int32Array);
   const map = new Scatter($("points"), $("marks"), unpacked(data.position, Int16Array));
   const rgb = (hex) => [1, 3, 5].map((k) => parseInt(hex.slice(k, k + 2), 16));
@@ -18,7 +18,7 @@
   const modes = {
     cluster: { group: cluster, names: data.clusterNames, word: "cluster" },
     class: { group: classes, names: data.classNames, word: "class" },
-    certainty: { group: null, names: [] },
+    confidence: { group: null, names: [] },
   };
   let mode = modes.cluster;
   const chosen = new Set(); // groups to show; none: all
@@ -27,7 +27,7 @@
     const palette = data.colours.map(rgb), alpha = map.n > 20000 ? 150 : 215;
     for (let i = 0; i < map.n; i++) {
       const group = mode.group && mode.group[i];
-      map.colour.set(mode.group ? palette[group] : shade(certainty[i] / 255), 4 * i);
+      map.colour.set(mode.group ? palette[group] : shade(confidence[i] / 255), 4 * i);
       map.colour[4 * i + 3] = chosen.size && !chosen.has(group) ? 0 : alpha;
     }
     map.labels = mode.group ? places(mode.group, mode.names) : [];
@@ -58,7 +58,7 @@
       const scale = Object.assign(document.createElement("div"), { className: "scale" });
       const bar = document.createElement("i");
       bar.style.background = `linear-gradient(90deg, ${[0, 0.5, 1].map((t) => `rgb(${shade(t)})`)})`;
-      scale.append("0, unsure", bar, "1, sure");
+      scale.append("0, no confidence", bar, "1, full confidence");
       legend.append(scale);
     }
     mode.names.forEach((text, g) => {
@@ -79,7 +79,7 @@
   const facts = (i) => {
     const lines = [`cluster ${data.clusterNames[cluster[i]]}`];
     if (classes) lines.push(`class ${data.classNames[classes[i]]}`);
-    lines.push(`certainty ${(certainty[i] / 255).toFixed(2)}`);
+    lines.push(`confidence ${(confidence[i] / 255).toFixed(2)}`);
     return lines;
   };
   const tip = $("tip");

@@ -1,0 +1,82 @@
+"""How sure the labels of fitted points are, and which points are outliers: found on demand."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
+
+from srsg.estimators.fitting import is_dask
+from srsg.graph.confidence import soft_labels
+from srsg.graph.explanation import as_well_as_most, explained_by_distances, within_own_cluster
+from srsg.graph.outliers import outlier_scores
+from srsg.types import FloatArray, Graph
+
+
+class ConfidenceMixin:
+    """Adds ``confidence_``, ``explained_`` and ``outlier_score_`` to a graph estimator.
+
+    They are computed when they are first asked for, and forgotten by the next fit.
+    """
+
+    affinity_matrix_: Graph
+    embedding_: FloatArray
+    fit_X_: Any  # noqa: N815 - X is a matrix
+    labels_: NDArray[np.intp]
+    n_clusters_: int
+
+    @cached_property
+    def confidence_(self) -> FloatArray:
+        """How sure the label of each fitted point is, from 0 to 1.
+
+        The point's membership in its own cluster by distances in the embedding, see
+        :func:`srsg.graph.confidence.soft_labels`, times how well the members of its cluster
+        explain it, at most 1 for a point that is explained as well as most.
+        """
+        check_is_fitted(self, "labels_")
+        own = self._soft_labels()[np.arange(len(self.labels_)), self.labels_]
+        return own * as_well_as_most(self.explained_, self.explained_)
+
+    @cached_property
+    def explained_(self) -> FloatArray:
+        """How well the members of its own cluster explain each fitted point, from 0 to 1.
+
+        See :mod:`srsg.graph.explanation`.
+        """
+        check_is_fitted(self, "labels_")
+        points = self.fit_X_.compute() if is_dask(self.fit_X_) else self.fit_X_
+        return self._explained(points, self._fitted_codes(), self.labels_, points)
+
+    @cached_property
+    def outlier_score_(self) -> FloatArray:
+        """How far each fitted point is an outlier beside the others, from 0 to 1.
+
+        It ranks the points, see :func:`srsg.graph.outliers.outlier_scores`.
+        """
+        check_is_fitted(self, "labels_")
+        return outlier_scores(self.explained_, self._fitted_codes())
+
+    def _soft_labels(self) -> FloatArray:
+        """Memberships of the fitted points in all clusters, shape (n, n_clusters_)."""
+        return soft_labels(self.embedding_, self.labels_, self.n_clusters_)
+
+    def _fitted_codes(self) -> sparse.csr_array:
+        """The code of every fitted point over the others; its edges, where there are no codes."""
+        codes = getattr(self, "codes_", None)
+        if codes is not None:
+            return codes
+        edges = sparse.coo_array(self.affinity_matrix_)
+        others = edges.row != edges.col
+        entries = (edges.data[others], (edges.row[others], edges.col[others]))
+        return sparse.csr_array(entries, shape=edges.shape)
+
+    def _explained(
+        self, points: Any, codes: sparse.csr_array, labels: NDArray[np.intp], fitted: Any
+    ) -> FloatArray:
+        """How well the members of their clusters explain points."""
+        own = within_own_cluster(codes, labels, self.labels_)
+        return explained_by_distances(points, own, fitted)
