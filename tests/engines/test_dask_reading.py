@@ -10,7 +10,7 @@ from srsg.files import FileError, read_points
 
 pytest.importorskip("distributed", reason="needs srsg[dask]")
 
-from srsg.engines.dask.tables import read_table_on
+from srsg.engines.dask.files import read_table_on
 
 N_ROWS = 1500
 """More than the rows by which columns were once judged."""

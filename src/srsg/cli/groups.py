@@ -93,7 +93,7 @@ class Reading:
         height, _, width = (self.image_size or "").partition("x")
         with progress.stage(f"reading {display_name(data)}", 1):
             if scheduler is not None:
-                from srsg.engines.dask.tables import read_table_on
+                from srsg.engines.dask.files import read_table_on
 
                 table = read_table_on(scheduler, data, names, self.variable, self.labels)
             else:

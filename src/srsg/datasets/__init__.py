@@ -5,10 +5,13 @@ from __future__ import annotations
 from srsg.datasets.catalogue import Archive, Entry, OpenML, find_entry, list_datasets
 from srsg.datasets.fetching import fetch_dataset
 from srsg.datasets.folders import data_folder, dataset_path
-from srsg.datasets.knots import make_trefoil_knots, trefoil_knot
 from srsg.datasets.loading import Dataset, load_dataset
-from srsg.datasets.manifolds import make_noisy_manifolds
-from srsg.datasets.subspaces import make_union_of_subspaces
+from srsg.datasets.synthetic import (
+    make_noisy_manifolds,
+    make_trefoil_knots,
+    make_union_of_subspaces,
+    trefoil_knot,
+)
 
 __all__ = [
     "Archive",

@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+from zipfile import ZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
-from srsg.datasets.archives import images_of_archive
 from srsg.datasets.catalogue import Archive, Entry, OpenML, find_entry, list_datasets
 from srsg.datasets.download import download
 from srsg.datasets.folders import data_folder, dataset_path
 from srsg.engines.progress import Progress, progress_for
 from srsg.files import FileError, atomic_write
-from srsg.files.errors import explained, needed
-from srsg.files.labels import encode_labels
+from srsg.files.errors import explained, needed, parsing
+from srsg.files.images import read_image
+from srsg.files.labels import encode_labels, natural_order
 from srsg.types import IntArray
 
 
@@ -174,3 +176,22 @@ def _compact(X: NDArray) -> NDArray:
     """The values as bytes, if all of them are integers from 0 to 255."""
     small = X.min() >= 0 and X.max() <= 255 and (np.round(X) == X).all()
     return X.astype(np.uint8) if small else X
+
+
+def images_of_archive(
+    path: Path, entry: Entry, class_in_name: str
+) -> tuple[NDArray[np.float64], IntArray]:
+    """The images whose names give a class, in gray and resized to the entry's shape, sorted by
+    name."""
+    assert entry.image_shape is not None
+    images, classes = [], []
+    with parsing(path.name, "a zip file of images"), ZipFile(path) as archive:
+        for name in sorted(archive.namelist(), key=natural_order):
+            match = re.fullmatch(class_in_name, name.rpartition("/")[2])
+            if match:
+                with archive.open(name) as file:
+                    images.append(read_image(file, entry.image_shape, color=False).ravel())
+                classes.append(int(match[1]))
+    if not images:
+        raise FileError(f"{path.name}: has none of the images of {entry.name}.")
+    return np.array(images), np.array(classes, dtype=np.int64)

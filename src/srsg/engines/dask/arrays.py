@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from srsg.engines.dask.chunks import array_chunks
 from srsg.engines.dask.engine import DaskEngine
-from srsg.engines.dask.shards import ShardedPoints
+from srsg.engines.dask.shards import ShardedPoints, array_chunks
 from srsg.points import unit_rows
 
 

@@ -1,16 +1,29 @@
-"""Connections to schedulers."""
+"""Connections to schedulers, and errors for a cluster that fails or is missing."""
 
 from __future__ import annotations
 
 from typing import Any
-
-from srsg.engines.dask.errors import ClusterError, needed_dask
 
 PATIENCE = 10
 """Seconds to wait for a scheduler to answer."""
 
 _connections: dict[str, Any] = {}
 """Clients by the address of their scheduler, kept for the next fit."""
+
+
+class ClusterError(ConnectionError):
+    """The Dask cluster cannot go on with the work; the message says what to do."""
+
+
+def needed_dask() -> Any:
+    """The library ``distributed``, or a one-line error that says how to get it."""
+    try:
+        import distributed
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            "A Dask cluster needs dask and distributed: pip install 'srsg[dask]'."
+        ) from error
+    return distributed
 
 
 def client_of(choice: Any) -> Any:

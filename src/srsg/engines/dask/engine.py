@@ -14,8 +14,15 @@ import numpy as np
 
 from srsg.engines import Block, Result, RowTask, ShardScan, serial_linear_algebra
 from srsg.engines.checkpoint import combine_digests, row_digests
-from srsg.engines.dask.chunks import ArrayChunk, array_chunks
-from srsg.engines.dask.shards import Chunk, Placement, Shard, ShardedPoints, check_reports
+from srsg.engines.dask.shards import (
+    ArrayChunk,
+    Chunk,
+    Placement,
+    Shard,
+    ShardedPoints,
+    array_chunks,
+    check_reports,
+)
 from srsg.engines.dask.task_pool import (
     Lost,
     TaskPool,

@@ -1,7 +1,8 @@
-"""Arrays in files that the workers read: only their shape goes through the client."""
+"""Arrays and tables in files that the workers read: only their shape goes through the client."""
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -14,12 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 from pyarrow import parquet
 
+from srsg.engines.dask.clients import client_of
 from srsg.engines.dask.engine import BYTES_PER_SHARD
 from srsg.files import columns as tables
 from srsg.files.arrays import load_npy
-from srsg.files.contents import Contents, Request
+from srsg.files.checking import checked_labels
+from srsg.files.contents import Contents, Request, Table
 from srsg.files.errors import FileError, check_file, needed, parsing
 from srsg.files.frames import Frame, frame_of, index_columns
+from srsg.files.label_files import read_labels
+from srsg.files.reading import file_or_name
 
 ENDINGS = (".npy", ".parquet", ".zarr")
 
@@ -206,3 +211,31 @@ def _rows_per_chunk(n_rows: int, width: int, n_threads: int, unit: int) -> int:
     """Rows of a chunk, in whole units of the file where it has any."""
     most = min(-(-n_rows // n_threads), BYTES_PER_SHARD // (8 * max(1, width)))
     return max(1, most // unit) * unit
+
+
+def read_table_on(
+    scheduler: str,
+    path: str,
+    columns: Sequence[str] | None,
+    variable: str | None,
+    labels: str | None,
+) -> Table:
+    """The table of a file whose points stay with the workers of a cluster."""
+    for module in ("distributed", "distributed.client", "distributed.core", "distributed.comm"):
+        logging.getLogger(module).setLevel(logging.CRITICAL)  # what matters becomes an error
+    file, name = file_or_name(labels)
+    X, layout = read_array(
+        path, client_of(scheduler), columns=columns, variable=variable, labels=name
+    )
+    found = layout.found or Contents(np.empty((0, 0)))
+    classes = found.labels if file is None else read_labels(file, X.shape)
+    y, class_names = checked_labels(path, classes, X.shape[0])
+    array: Any = X
+    return Table(
+        X=array,
+        row_ids=np.arange(X.shape[0]) if found.row_ids is None else found.row_ids,
+        y=y,
+        class_names=class_names,
+        feature_names=found.feature_names,
+        notes=found.notes,
+    )

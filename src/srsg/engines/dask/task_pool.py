@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
-from srsg.engines.dask.errors import ClusterError, needed_dask
+from srsg.engines.dask.clients import ClusterError, needed_dask
 from srsg.engines.progress import Progress
 
 Lost = Callable[[dict[str, int], list[int]], list[int]]
