@@ -30,10 +30,9 @@ from srsg.experiments.journal import (
 )
 from srsg.experiments.point_problems import problems, theorem_bound
 from srsg.experiments.published import compared_methods, published_rows
-from srsg.experiments.report import table_markdown
+from srsg.experiments.report import summary_lines, summary_markdown, table_markdown
 from srsg.experiments.run import Evaluation, RowResults, chosen_rows
 from srsg.experiments.settings import SETTINGS, candidates
-from srsg.experiments.summary import summary_lines, summary_markdown
 from srsg.points import unit_points
 from support.subspaces import near_planes
 

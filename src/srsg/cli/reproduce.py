@@ -84,7 +84,7 @@ def _tables(evaluation: Evaluation, tables: list[int], output: Path, quick: bool
     if not tables:
         return 0
     from srsg.experiments.outputs import write_tables
-    from srsg.experiments.summary import summary_lines
+    from srsg.experiments.report import summary_lines
 
     with bar("tables") as evaluation.watcher:
         found = write_tables(evaluation, tables, output, quick)

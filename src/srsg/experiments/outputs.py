@@ -7,10 +7,9 @@ from pathlib import Path
 
 from srsg.experiments.adjacency import draw_adjacency
 from srsg.experiments.convergence import draw_convergence, draw_supports
-from srsg.experiments.report import results_csv, table_markdown
+from srsg.experiments.report import results_csv, summary_markdown, table_markdown
 from srsg.experiments.run import Evaluation, RowResults, chosen_rows
 from srsg.experiments.sensitivity import draw_sensitivity
-from srsg.experiments.summary import summary_markdown
 from srsg.experiments.table_picture import draw_table
 
 FIGURES: Mapping[str, Callable[[Evaluation, Path, bool], None]] = {

@@ -24,7 +24,7 @@ from sklearn.exceptions import ConvergenceWarning
 from srsg.engines import Engine, ThreadEngine, serial_linear_algebra
 from srsg.engines.warnings import warn_user
 from srsg.graph.weights import unsigned_indices
-from srsg.kernels.chebyshev import chebyshev
+from srsg.kernels.graphs import chebyshev
 from srsg.types import FloatArray, Graph, IntArray
 
 Pairs: TypeAlias = tuple[FloatArray, FloatArray]

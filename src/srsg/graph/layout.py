@@ -12,7 +12,7 @@ from sklearn.neighbors import kneighbors_graph
 from srsg.engines import serial_linear_algebra
 from srsg.graph.affinity import largest_codes
 from srsg.graph.unwrapping import clusterer_of, points_as_clustered
-from srsg.kernels.layout import spread_out
+from srsg.kernels.graphs import spread_out
 from srsg.neighbors import neighbor_graph
 from srsg.points import BLOCK_SIZE, blocks_of_rows
 from srsg.types import FloatArray

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from srsg.engines import Engine, ThreadEngine
-from srsg.kernels.agreement import walks_along_edges
+from srsg.kernels.graphs import walks_along_edges
 from srsg.points import BLOCK_SIZE, blocks_of_rows
 from srsg.types import FloatArray, Graph, IntArray
 

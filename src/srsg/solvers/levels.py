@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from srsg.kernels.levels import dependency_levels
+from srsg.kernels.graphs import dependency_levels
 from srsg.types import IntArray
 
 
