@@ -149,6 +149,25 @@ def row_digests(points: Points) -> bytes:
     return known
 
 
+def digest_array(digests: bytes) -> NDArray:
+    """Digests of points, one after the other, as an array of them.
+
+    Examples
+    --------
+    >>> from srsg.engines.checkpoint import digest_array, row_digests
+    >>> from srsg.points import unit_points
+    >>> first, second, third = digest_array(row_digests(unit_points([[1, 2], [3, 4], [2, 4]])))
+    >>> bool(first == third), bool(first == second)
+    (True, False)
+    """
+    return np.frombuffer(digests, dtype=f"S{DIGEST_SIZE}")
+
+
+def zero_digest(points: Points) -> bytes:
+    """The digest that a row of zeros would have among these points."""
+    return row_digests(Points(np.zeros((1, points.n_features), points.dtype)))
+
+
 def combine_digests(digests: Sequence[bytes]) -> str:
     """The fingerprint of points, from the digests of their shards in order."""
     return hashlib.blake2b(b"".join(digests), digest_size=DIGEST_SIZE).hexdigest()

@@ -117,5 +117,8 @@ class Engine(Protocol):
     def fingerprint(self, points: Points) -> str:
         """A text that differs for different points."""
 
+    def row_digests(self, points: Points) -> bytes:
+        """A digest of every point, one after the other: the same for equal points only."""
+
     def quiet(self) -> Engine:
         """The same workers without progress messages, for parts of a larger stage."""

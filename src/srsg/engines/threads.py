@@ -15,7 +15,7 @@ import numpy as np
 from joblib import cpu_count, effective_n_jobs
 from threadpoolctl import ThreadpoolController
 
-from srsg.engines.checkpoint import points_fingerprint
+from srsg.engines.checkpoint import points_fingerprint, row_digests
 from srsg.engines.progress import NO_CHECKPOINT, SILENT, Checkpoint, Progress
 from srsg.engines.protocol import Block, Result, RowTask, ShardScan, Started
 from srsg.points import BLOCK_SIZE, Points, Rows
@@ -125,6 +125,9 @@ class ThreadEngine:
 
     def fingerprint(self, points: Points) -> str:
         return points_fingerprint([points])
+
+    def row_digests(self, points: Points) -> bytes:
+        return row_digests(points)
 
     def quiet(self) -> ThreadEngine:
         same = copy(self)

@@ -13,13 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from srsg.engines import Engine, ThreadEngine
 from srsg.engines.progress import Progress
+from srsg.engines.warnings import warn_user
 from srsg.estimators.cluster_counts import BestCountsMixin, score_cluster_counts
+from srsg.estimators.equal_points import EqualPointsMixin
 from srsg.estimators.fitting import (
     CallbackMixin,
     build_or_load_graph,
@@ -74,6 +77,7 @@ class Clusters:
 
 class GraphClusterer(
     BestCountsMixin,
+    EqualPointsMixin,
     NewPointsMixin,
     CallbackMixin,
     ClusterMixin,
@@ -149,7 +153,7 @@ class GraphClusterer(
         """
         with self._fit_of(X) as (points, engine):
             if self.n_clusters != "auto":
-                check_cluster_count(self.n_clusters, points.n)
+                check_cluster_count(self.n_clusters, len(self.first_equal_))
             self._learn_graph(points, engine)
             self._learn_clusters(engine)
         return self
@@ -230,7 +234,11 @@ class GraphClusterer(
         engine = ThreadEngine(self.n_jobs)
         graph, neighbors = self._spectral_graph(engine)
         bridge = auto_bridge(graph, min(counts)) if self.bridge == "auto" else self.bridge
-        vectors = embedded_graph(graph, max(counts), neighbors, bridge, self._cut, engine).vectors
+        n_dimensions, weights = min(max(counts), graph.shape[0]), self._equal.weights
+        embedding = embedded_graph(
+            graph, n_dimensions, neighbors, bridge, self._cut, engine, weights=weights
+        )
+        vectors = self._equal.spread(embedding.vectors)
         columns = [
             self._labels_of(unit_length_rows(vectors[:, :count]), count, random_state, engine)
             for count in counts
@@ -257,11 +265,16 @@ class GraphClusterer(
         bridge = self.bridge
         if bridge == "auto":  # as for the clusters, whose number decides
             bridge = auto_bridge(graph, self.n_clusters_)
-        return embedded_graph(graph, count, neighbors, bridge, self._cut, engine).eigenvalues
+        return embedded_graph(
+            graph, count, neighbors, bridge, self._cut, engine, weights=self._equal.weights
+        ).eigenvalues
 
     def _spectral_graph(self, engine: Engine) -> tuple[Graph, IntArray | None]:
-        """The graph that is embedded, and the neighbours that bridge its components."""
-        return self.affinity_matrix_, getattr(self, "neighbors_", None)
+        """The graph that is embedded, and the neighbours that bridge its components.
+
+        Equal points are one vertex.
+        """
+        return self._merged(self.affinity_matrix_), self._merged_neighbors()
 
     def _counted_graph(self, graph: Graph) -> Graph:
         """The graph whose clusters are counted, given the one that is clustered."""
@@ -275,14 +288,18 @@ class GraphClusterer(
     def _labels_of(
         self, vectors: FloatArray, n_clusters: int, random_state: RandomState, engine: Engine
     ) -> NDArray[np.intp]:
-        return label_embedding(
-            vectors,
-            n_clusters,
+        """Labels of all points, whose coordinates are given; equal points get the same."""
+        equal = self._equal
+        labels = label_embedding(
+            vectors if equal.all_differ else vectors[equal.first],
+            min(n_clusters, len(equal.first)),
             assign_labels=self.assign_labels,
             n_init=self.n_init,
             random_state=random_state,
             engine=engine,
+            weights=equal.weights,
         )
+        return self._spread_labels(labels)
 
     def _clusters(
         self, n_clusters: NClusters, random_state: RandomState, engine: Engine
@@ -305,8 +322,10 @@ class GraphClusterer(
         random_state: RandomState,
         engine: Engine,
     ) -> Clusters:
+        n_clusters = self._possible(n_clusters)
         bridge = auto_bridge(graph, n_clusters) if self.bridge == "auto" else self.bridge
         embedding = self._embedding(graph, n_clusters, neighbors, bridge, engine)
+        embedding = replace(embedding, vectors=self._equal.spread(embedding.vectors))
         labels = self._labels_of(embedding.vectors, n_clusters, random_state, engine)
         return Clusters(labels, embedding, n_clusters)
 
@@ -318,7 +337,21 @@ class GraphClusterer(
         bridge: float | None,
         engine: Engine,
     ) -> Embedding:
-        return embedded_graph(graph, n_clusters, neighbors, bridge, self._cut, engine)
+        weights = self._equal.weights
+        return embedded_graph(
+            graph, n_clusters, neighbors, bridge, self._cut, engine, weights=weights
+        )
+
+    def _possible(self, n_clusters: int) -> int:
+        """The number of clusters, or a warning and the number of distinct points if it is less."""
+        n_distinct = len(self._equal.first)
+        if n_clusters > n_distinct:
+            warn_user(
+                f"n_clusters={n_clusters} exceeds the number of distinct points, {n_distinct}: "
+                "each of these is a cluster.",
+                ConvergenceWarning,
+            )
+        return min(n_clusters, n_distinct)
 
     def _learn_clusters(self, engine: Engine) -> None:
         # The graph is in this process, wherever the points were coded.
@@ -361,12 +394,12 @@ class GraphClusterer(
             on_workers = points_on_workers(self, X, engine)
             self._check_size(on_workers.n)
             self.fit_X_ = on_workers.lazy[0]
-            return on_workers, engine
+            return self._merge_equal(on_workers, engine), engine
         checked = self._checked(X, ensure_min_samples=2, ensure_min_features=2)
         self._check_size(checked.shape[0])
         engine = engine_of(self, progress, checked)  # notices too little memory before taking any
         self.fit_X_ = self._prepared(checked)
-        return self._points(engine), engine
+        return self._merge_equal(Points(self.fit_X_), engine), engine
 
     def _points(self, engine: Engine) -> Points:
         """The fitted points in the form that :meth:`_build_graph` takes."""
@@ -377,7 +410,8 @@ class GraphClusterer(
 
     def _learn_graph(self, points: Points, engine: Engine) -> None:
         build_or_load_graph(self, points, engine)
-        self.n_components_ = connected_components(self.affinity_matrix_)[0]
+        self._spread_to_equal()
+        self.n_components_ = connected_components(self._merged(self.affinity_matrix_))[0]
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -132,7 +132,7 @@ def score_cluster_counts(
     components = substantial_components(graph)
     if _share_the_points(components):
         return _by_graph_alone(graph, engine)
-    rows, x = _deciding_points(estimator.fit_X_, graph.shape[0], rng)
+    rows, x = _deciding_points(estimator.fit_X_, estimator._equal.first, rng)
     counts = counts_to_try(len(rows) // 2, len(components))
     if not counts or not _can_fit(estimator, len(rows) // 2):
         return _by_graph_alone(graph, engine)  # too few points for halves that can be clustered
@@ -177,18 +177,18 @@ def _by_graph_alone(graph: Graph, engine: Engine) -> ScoredCounts:
     return ScoredCounts(found.n_clusters, np.array([found.n_clusters]), np.array([score]), certain)
 
 
-def _deciding_points(x: Any, n_points: int, rng: np.random.RandomState) -> tuple[IntArray, NDArray]:
-    """The rows that decide on the number of clusters, and their points.
+def _deciding_points(
+    x: Any, distinct: IntArray, rng: np.random.RandomState
+) -> tuple[IntArray, NDArray]:
+    """The vertices that decide on the number of clusters, and their points.
 
-    Of equal points only one: a copy in each half would be found again without any cluster.
+    Of equal points there is only one: a copy in each half would be found again without any cluster.
     """
-    rows = np.arange(n_points)
-    if n_points > MAX_POINTS:
-        rows = np.sort(rng.choice(n_points, MAX_POINTS, replace=False))
-    chosen = x[rows]
-    chosen = chosen.compute() if is_dask(chosen) else chosen
-    first = np.sort(np.unique(chosen, axis=0, return_index=True)[1])
-    return rows[first], chosen[first]
+    vertices = np.arange(len(distinct))
+    if len(distinct) > MAX_POINTS:
+        vertices = np.sort(rng.choice(len(distinct), MAX_POINTS, replace=False))
+    chosen = x[distinct[vertices]]
+    return vertices, chosen.compute() if is_dask(chosen) else chosen
 
 
 class _Half:
@@ -243,7 +243,7 @@ def _part(estimator: GraphClusterer, x: NDArray, engine: Engine) -> GraphCluster
         part.init = "l1"  # codes over all points are none over some of them
     if hasattr(part, "approximate"):
         part.approximate = False  # so few points can all be compared
-    part.fit_X_ = x
+    part.fit_X_, part.first_equal_ = x, np.arange(len(x))
     with _no_warnings():
         part._build_graph(part._points(engine), engine)
     return part

@@ -15,8 +15,10 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 
 from srsg.engines import Engine
+from srsg.engines.checkpoint import digest_array, zero_digest
 from srsg.estimators.base import AT_LEAST_ONE, POSITIVE, GraphClusterer
-from srsg.graph.affinity import code_neighbors, largest_codes, unit_codes
+from srsg.estimators.equal_points import warn_of_zero_rows
+from srsg.graph.affinity import largest_codes, nearest_codes, unit_codes
 from srsg.graph.embedding import Embedding, embedded_graph
 from srsg.graph.explanation import (
     explained_by_directions,
@@ -27,12 +29,18 @@ from srsg.graph.weights import agreement
 from srsg.kernels.codes import symmetrized
 from srsg.neighbors import nearest_neighbors
 from srsg.neighbors.candidates import check_faiss
-from srsg.points import Points, root_mean_square_length, unit_points
+from srsg.points import EqualPoints, Points, root_mean_square_length, take_rows, unit_points
 from srsg.solvers import ApproximateCodes, L1Codes, approximate_l1_codes, l1_codes
 from srsg.types import Cut, FloatArray, Graph, IntArray
 
 SHARES = (0.5, 0.9, 0.99, 1.0)
 """The quantiles of the violations that are reported."""
+
+OF_PAIRS = {"codes_", "init_codes_"}
+"""What is learnt of every pair of points, by row and column."""
+
+OF_POINTS = {"kkt_violation_", "dual_gap_", "residual_", "lam_"}
+"""What is learnt of every point: one number for each, or for those that were certified."""
 
 
 class CodeClusterer(GraphClusterer):
@@ -70,29 +78,81 @@ class CodeClusterer(GraphClusterer):
         if not hasattr(self, "affine_"):  # new points get the coordinate of the fitted ones
             length = root_mean_square_length(X) if self.affine is True else float(self.affine)
             self.affine_ = length
-        return unit_points(X, constant=self.affine_).x
+        return unit_points(X, constant=self.affine_, keep_zero_rows=True).x
+
+    def _find_equal(self, points: Points, engine: Engine) -> EqualPoints:
+        digests = digest_array(engine.row_digests(points))
+        equal = EqualPoints.of(digests, zero_digest(points))
+        if not equal.first.size:
+            raise ValueError("X has rows of zeros only, which have no direction.")
+        warn_of_zero_rows(equal.zero_rows)
+        return equal
+
+    def _points_to_code(self, points: Points, equal: EqualPoints, engine: Engine) -> Points:
+        return points if points.in_shards and equal.all_differ else self._points(engine)
 
     def _points(self, engine: Engine) -> Points:
-        return engine.points(self.fit_X_)
+        """The distinct points, where the engine can use them."""
+        equal = self._equal
+        return engine.points(
+            self.fit_X_ if equal.all_differ else take_rows(self.fit_X_, equal.first)
+        )
+
+    def _neighbor_count(self, points: Points) -> int:
+        """Neighbours of each point, as many as there are distinct points for."""
+        return min(self.n_neighbors, points.n - 1)
 
     def _build_graph(self, points: Points, engine: Engine) -> None:
         self._code(points, engine)
-        self.affinity_matrix_ = self._affinity()
+        self.affinity_matrix_ = symmetrized(self._edges())
+
+    def _edges(self) -> sparse.csr_array:
+        """The directed graph that the codes make: row i has the edges that point i chose."""
+        return self.codes_
+
+    def _spread_to_equal(self) -> None:
+        equal = self._equal
+        if equal.all_differ:
+            return
+        # Every point brings the edges of its code; those it is used by go to the first of its kind.
+        self.affinity_matrix_ = symmetrized(equal.spread_codes(self._edges()))
+        learnt = self.__dict__
+        for name in OF_PAIRS & learnt.keys():
+            learnt[name] = equal.spread_codes(learnt[name])
+        for name in OF_POINTS & learnt.keys():
+            if np.shape(learnt[name]) == equal.first.shape:
+                learnt[name] = equal.spread(learnt[name])
+        if learnt.get("certified_") is not None:
+            of_all = len(learnt["certified_"]) == len(equal.first)
+            learnt["certified_"] = (
+                np.arange(equal.n) if of_all else equal.first[learnt["certified_"]]
+            )
+        self.neighbors_ = equal.spread_neighbors(self.neighbors_)
 
     def _codes_of_new(self, new: NDArray, engine: Engine) -> sparse.csr_array:
-        return self._code_new(self._points(engine), Points(new), engine)
+        given = np.flatnonzero(~self._without_direction(new))
+        codes = self._code_new(self._points(engine), Points(new[given]), engine)
+        codes = self._equal.spread_columns(codes)
+        if len(given) == len(new):
+            return codes
+        lengths = np.zeros(len(new) + 1, codes.indptr.dtype)
+        lengths[given + 1] = np.diff(codes.indptr)
+        shape = (len(new), codes.shape[1])
+        return sparse.csr_array((codes.data, codes.indices, np.cumsum(lengths)), shape=shape)
+
+    def _without_direction(self, new: NDArray) -> NDArray[np.bool_]:
+        return np.asarray(~new.any(axis=1))
 
     def _nearest_fitted(self, new: NDArray, count: int, engine: Engine) -> IntArray:
-        return nearest_neighbors(self._points(engine), count, queries=Points(new), engine=engine)
+        points, count = self._points(engine), min(count, len(self._equal.first))
+        nearest = nearest_neighbors(points, count, queries=Points(new), engine=engine)
+        return self._equal.first[nearest]
 
     def _explained(
         self, points: Any, codes: sparse.csr_array, labels: NDArray[np.intp], fitted: Any
     ) -> FloatArray:
         own = within_own_cluster(codes, labels, self.labels_)
         return explained_by_directions(points, own, fitted, weight_of_negatives(self.codes_))
-
-    def _affinity(self) -> sparse.csr_array:
-        return symmetrized(self.codes_)
 
 
 class CertifiedClusterer(CodeClusterer):
@@ -135,7 +195,7 @@ class CertifiedClusterer(CodeClusterer):
 
         ``exact`` are options of the codes over all points.
         """
-        options: dict[str, Any] = {"n_neighbors": self.n_neighbors, "engine": engine}
+        options: dict[str, Any] = {"n_neighbors": self._neighbor_count(points), "engine": engine}
         result: L1Codes | ApproximateCodes
         if self.approximate:
             result = approximate_l1_codes(
@@ -179,7 +239,8 @@ class AgreementClusterer(CodeClusterer):
     def _spectral_graph(self, engine: Engine) -> tuple[Graph, IntArray | None]:
         if self.affinity != "agreement":
             return super()._spectral_graph(engine)
-        return agreement(self._graph_of_codes(), engine=engine), self.neighbors_
+        graph = self._merged(self._graph_of_codes())
+        return agreement(graph, engine=engine), self._merged_neighbors()
 
     def _embedding(
         self,
@@ -191,12 +252,20 @@ class AgreementClusterer(CodeClusterer):
     ) -> Embedding:
         if self.n_components is None:
             return super()._embedding(graph, n_clusters, neighbors, bridge, engine)
-        count, cut = self.n_components, self._cut
-        return embedded_graph(graph, count, neighbors, bridge, cut, engine, commute_time=True)
+        return embedded_graph(
+            graph,
+            self.n_components,
+            neighbors,
+            bridge,
+            self._cut,
+            engine,
+            commute_time=True,
+            weights=self._equal.weights,
+        )
 
     def _counted_graph(self, graph: Graph) -> Graph:
         # Edges that lose their weight for lack of agreement must not count as one more cluster.
-        return self._graph_of_codes() if self.affinity == "agreement" else graph
+        return self._merged(self._graph_of_codes()) if self.affinity == "agreement" else graph
 
     @property
     def _cut(self) -> Cut:
@@ -220,13 +289,13 @@ class PostprocessedClusterer(CodeClusterer):
     def _votes(self, codes: sparse.csr_array) -> sparse.csr_array:
         return codes if self.keep_largest is None else largest_codes(codes, self.keep_largest)
 
-    def _affinity(self) -> sparse.csr_array:
+    def _edges(self) -> sparse.csr_array:
         codes = self._votes(self.codes_)
         if self.normalize:
             codes = unit_codes(codes)
         if self.code_neighbors is not None:
-            return code_neighbors(codes, self.code_neighbors)
-        return symmetrized(codes)
+            return nearest_codes(codes, self.code_neighbors)
+        return codes
 
 
 def check_neighbor_count(n_neighbors: int, n_points: int) -> None:

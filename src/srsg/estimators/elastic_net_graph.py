@@ -181,7 +181,7 @@ class ElasticNetGraph(AgreementClusterer, PostprocessedClusterer):
         return symmetrized(self.codes_)
 
     def _code(self, points: Points, engine: Engine) -> None:
-        self.lam_, result = self._solve(points, engine, n_neighbors=self.n_neighbors)
+        self.lam_, result = self._solve(points, engine, n_neighbors=self._neighbor_count(points))
         self.codes_ = result.codes
         self.neighbors_ = result.neighbors
         self.kkt_violation_ = result.kkt_violation

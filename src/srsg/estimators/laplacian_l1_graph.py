@@ -164,7 +164,7 @@ class LaplacianL1Graph(CodeClusterer):
         self.verbose = verbose
 
     def _code(self, points: Points, engine: Engine) -> None:
-        l1 = l1_codes(points, self.lam, n_neighbors=self.n_neighbors, engine=engine)
+        l1 = l1_codes(points, self.lam, n_neighbors=self._neighbor_count(points), engine=engine)
         self.init_codes_, self.neighbors_ = l1.codes, l1.neighbors
         result = laplacian_codes(
             points,

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from srsg.engines import Engine, serial_linear_algebra
 from srsg.engines.progress import progress_for
 from srsg.estimators.confidence import ConfidenceMixin
+from srsg.estimators.equal_points import warn_of_zero_rows
 from srsg.estimators.fitting import engine_of, is_dask
 from srsg.graph.assignment import FALLBACK_NEIGHBORS, cluster_shares, nearest_shares
 from srsg.graph.explanation import as_well_as_most, rows_adding_to_one
@@ -109,7 +110,9 @@ class NewPointsMixin(ConfidenceMixin, ClassNamePrefixFeaturesOutMixin, Transform
         """How much of the codes of new points, ``sum |z|``, lies in each cluster.
 
         Where a code is empty they are the shares of the clusters among the five nearest fitted
-        points.
+        points. A row of zeros in a method that scales points to unit length has no direction: its
+        shares are those that the clusters have of the fitted points, and its cluster is the
+        largest.
 
         Parameters
         ----------
@@ -182,6 +185,10 @@ class NewPointsMixin(ConfidenceMixin, ClassNamePrefixFeaturesOutMixin, Transform
         new, engine = self._new_points(X)
         codes = self._codes_of_new(new, engine)
         shares = cluster_shares(self._votes(codes), self.labels_, self.n_clusters_)
+        zero = self._without_direction(new)
+        if zero.any():
+            warn_of_zero_rows(np.flatnonzero(zero))
+            shares[zero] = self._shares_of_all(self.labels_, self.n_clusters_)
         empty = np.flatnonzero(shares.sum(axis=1) == 0)
         if empty.size:
             count = min(FALLBACK_NEIGHBORS, len(self.labels_))
@@ -215,6 +222,13 @@ class NewPointsMixin(ConfidenceMixin, ClassNamePrefixFeaturesOutMixin, Transform
         fitted = Searchable.of(self.fit_X_.astype(np.float64, copy=False))
         with serial_linear_algebra():
             return fitted.nearest(new.astype(np.float64), np.full(len(new), -1), count)
+
+    def _without_direction(self, new: NDArray) -> NDArray[np.bool_]:
+        """Which new points are rows of zeros in a method that knows points by their direction."""
+        return np.zeros(len(new), bool)
+
+    @abstractmethod
+    def _shares_of_all(self, labels: NDArray[np.intp], n_clusters: int) -> FloatArray: ...
 
     @property
     def _n_features_out(self) -> int:

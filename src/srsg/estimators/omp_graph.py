@@ -146,7 +146,7 @@ class OMPGraph(PostprocessedClusterer):
             points,
             self.n_nonzero,
             tol=self.tol,
-            n_neighbors=self.n_neighbors,
+            n_neighbors=self._neighbor_count(points),
             engine=engine,
         )
         self.codes_ = result.codes

@@ -168,7 +168,7 @@ class RidgeGraph(AgreementClusterer):
     def _code(self, points: Points, engine: Engine) -> None:
         result = ridge_codes(points, self.ridge, n_nonzero=self.n_nonzero, engine=engine)
         self.codes_, self.residual_ = result.codes, result.residual
-        self.neighbors_ = nearest_neighbors(points, self.n_neighbors, engine=engine)
+        self.neighbors_ = nearest_neighbors(points, self._neighbor_count(points), engine=engine)
 
     def _code_new(self, points: Points, new: Points, engine: Engine) -> sparse.csr_array:
         options: dict[str, Any] = {"n_nonzero": self.n_nonzero, "queries": new, "engine": engine}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -13,17 +12,16 @@ from sklearn.utils._param_validation import Interval, validate_parameter_constra
 from sklearn.utils.validation import check_is_fitted
 
 from srsg.engines import Engine, ThreadEngine
-from srsg.estimators.base import AT_LEAST_ONE, POSITIVE, Clusters, GraphClusterer
+from srsg.estimators.base import AT_LEAST_ONE, POSITIVE, GraphClusterer
 from srsg.estimators.coded import check_neighbor_count
 from srsg.graph.embedding import diffusion_coordinates
-from srsg.points import Points
+from srsg.points import EqualPoints, Points
 from srsg.solvers import new_smce_codes, smce_codes
+from srsg.solvers.smce import equal_rows
 from srsg.types import (
     AssignLabels,
     Bridge,
     FloatArray,
-    Graph,
-    IntArray,
     Memory,
     NClusters,
     RandomState,
@@ -165,6 +163,9 @@ class SMCE(GraphClusterer):
     def _check_size(self, n_points: int) -> None:
         check_neighbor_count(self.n_neighbors, n_points)
 
+    def _find_equal(self, points: Points, engine: Engine) -> EqualPoints:
+        return equal_rows(points.x)
+
     def _build_graph(self, points: Points, engine: Engine) -> None:
         result = smce_codes(
             self.fit_X_, self.lam, n_neighbors=self.n_neighbors, keep=self.keep, engine=engine
@@ -173,38 +174,11 @@ class SMCE(GraphClusterer):
         self.affinity_matrix_ = result.weights
         self.dual_gap_ = result.dual_gap
         self.neighbors_ = result.neighbors
-        self._distinct_, self._owner_ = result.distinct, result.owner
 
     def _codes_of_new(self, new: NDArray, engine: Engine) -> sparse.csr_array:
         return new_smce_codes(
             self.fit_X_, new, self.lam, n_neighbors=self.n_neighbors, engine=engine
         )
-
-    def _clusters_of(
-        self,
-        graph: Graph,
-        neighbors: IntArray | None,
-        n_clusters: int,
-        random_state: RandomState,
-        engine: Engine,
-    ) -> Clusters:
-        """Cluster the distinct points; copies get the label of the first of their kind."""
-        if neighbors is None or len(self._distinct_) < n_clusters:
-            return super()._clusters_of(graph, neighbors, n_clusters, random_state, engine)
-        own_graph = graph[self._distinct_][:, self._distinct_]
-        own_neighbors = self._owner_[neighbors[self._distinct_]]
-        found = super()._clusters_of(own_graph, own_neighbors, n_clusters, random_state, engine)
-        embedding = replace(found.embedding, vectors=found.embedding.vectors[self._owner_])
-        return replace(found, labels=found.labels[self._owner_], embedding=embedding)
-
-    def _labels_of(
-        self, vectors: FloatArray, n_clusters: int, random_state: RandomState, engine: Engine
-    ) -> NDArray[np.intp]:
-        # The embedding of a fit that is under way has the distinct points only.
-        if len(vectors) != len(self._owner_) or len(self._distinct_) < n_clusters:
-            return super()._labels_of(vectors, n_clusters, random_state, engine)
-        distinct = vectors[self._distinct_]
-        return super()._labels_of(distinct, n_clusters, random_state, engine)[self._owner_]
 
     def embed(self, n_components: int = 2) -> FloatArray:
         """Unroll each cluster: coordinates along its manifold.

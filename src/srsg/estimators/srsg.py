@@ -341,15 +341,18 @@ class SRSG(AgreementClusterer, CertifiedClusterer):
             l1 = self._l1_codes(points, engine)
             self.init_codes_, self.neighbors_ = l1.codes, l1.neighbors
         else:
-            self.init_codes_ = _checked_codes(self.init, points.n)
-            self.neighbors_ = nearest_neighbors(points, self.n_neighbors, engine=engine)
+            given = _checked_codes(self.init, self._equal.n)
+            self.init_codes_ = self._equal.merge_codes(given)
+            count = self._neighbor_count(points)
+            self.neighbors_ = nearest_neighbors(points, count, engine=engine)
             self.certified_ = self.kkt_violation_ = self.dual_gap_ = self.kkt_quantiles_ = None
 
     def _code_new(self, points: Points, new: Points, engine: Engine) -> sparse.csr_array:
-        l1 = l1_codes(points, self.lam, queries=new, n_neighbors=self.n_neighbors, engine=engine)
+        count = min(self.n_neighbors, points.n)
+        l1 = l1_codes(points, self.lam, queries=new, n_neighbors=count, engine=engine)
         return new_srsg_codes(
             points,
-            self.codes_,
+            self._equal.merge_codes(self.codes_),
             new,
             l1.codes,
             l1.neighbors,

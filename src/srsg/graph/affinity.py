@@ -44,8 +44,8 @@ def largest_codes(codes: sparse.csr_array, count: int) -> sparse.csr_array:
 
 
 def code_neighbors(codes: sparse.csr_array, n_neighbors: int) -> sparse.csr_array:
-    """The graph that joins every point with those whose unit codes, in absolute value, are most
-    similar to its own. An edge has weight 1, or 1/2 if only one of its ends chose the other.
+    """The graph that joins every point with its :func:`nearest_codes`. An edge has weight 1, or
+    1/2 if only one of its ends chose the other.
 
     Examples
     --------
@@ -58,10 +58,27 @@ def code_neighbors(codes: sparse.csr_array, n_neighbors: int) -> sparse.csr_arra
            [0., 0., 0., 1.],
            [0., 0., 1., 0.]])
     """
+    return symmetrized(nearest_codes(codes, n_neighbors))
+
+
+def nearest_codes(codes: sparse.csr_array, n_neighbors: int) -> sparse.csr_array:
+    """For every point a one at those whose unit codes, in absolute value, are most similar to its
+    own.
+
+    Examples
+    --------
+    >>> from scipy import sparse
+    >>> from srsg.graph.affinity import nearest_codes
+    >>> codes = sparse.csr_array([[1.0, 0.0], [2.0, 0.1], [1.0, 1.0]])
+    >>> nearest_codes(codes, 1).toarray()
+    array([[0., 1., 0.],
+           [1., 0., 0.],
+           [0., 1., 0.]])
+    """
     unit = unit_codes(abs(codes))
     likeness = sparse.csr_array(unit @ unit.T)
     likeness.setdiag(0.0)
     likeness.eliminate_zeros()
     nearest = largest_codes(likeness, n_neighbors)
     nearest.data[:] = 1.0
-    return symmetrized(nearest)
+    return nearest

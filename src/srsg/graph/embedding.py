@@ -61,15 +61,17 @@ def embedded_graph(
     engine: Engine | None = None,
     *,
     commute_time: bool = False,
+    weights: FloatArray | None = None,
 ) -> Embedding:
     """The embedding of a graph with its bridges, for the cut that is wanted.
 
-    With ``commute_time``, that of :func:`commute_time_embedding`.
+    With ``commute_time``, that of :func:`commute_time_embedding`. A vertex counts as its weight in
+    the ratio cut; it counts as its degree in the normalised cut anyway.
     """
     if neighbors is not None and bridge:
         graph = bridged(sparse.csr_array(graph), neighbor_graph(neighbors), bridge)
     if cut == "ratio":
-        graph = with_equal_degrees(graph)
+        graph = with_equal_degrees(graph, weights)
     elif cut != "normalized":
         raise ValueError(f"cut must be 'normalized' or 'ratio', got {cut!r}.")
     embed = commute_time_embedding if commute_time else spectral_embedding

@@ -25,6 +25,9 @@ ELKAN_FROM = 50
 RUNS_PER_TASK, DISTANCES_PER_TASK = 5, 2**22
 """How many restarts draw their starts in one task, and how many distances it may hold at once."""
 
+Weighted = tuple[FloatArray, FloatArray | None]
+"""Points, and how many times each counts, if not once."""
+
 
 @dataclass(frozen=True)
 class KMeansRun:
@@ -49,10 +52,11 @@ def label_embedding(
     n_init: int = 10,
     random_state: RandomState = None,
     engine: Engine | None = None,
+    weights: FloatArray | None = None,
 ) -> NDArray[np.intp]:
     """Labels of embedded vertices: the last step of :func:`srsg.cluster_graph`.
 
-    The parameters are those of that function.
+    The parameters are those of that function; in K-means a vertex counts as its weight.
 
     Examples
     --------
@@ -76,7 +80,12 @@ def label_embedding(
             f"assign_labels must be 'kmeans', 'discretize' or 'cluster_qr', got {assign_labels!r}."
         )
     return kmeans_labels(
-        vectors, n_clusters, n_init=n_init, random_state=random_state, engine=engine
+        vectors,
+        n_clusters,
+        n_init=n_init,
+        random_state=random_state,
+        engine=engine,
+        weights=weights,
     )
 
 
@@ -87,6 +96,7 @@ def kmeans_labels(
     n_init: int = 10,
     random_state: RandomState = None,
     engine: Engine | None = None,
+    weights: FloatArray | None = None,
 ) -> NDArray[np.intp]:
     """Labels of the best of several runs of K-means, each from starts drawn by k-means++.
 
@@ -102,6 +112,8 @@ def kmeans_labels(
         Starts of the runs.
     engine : Engine, optional
         Where the work runs; threads on all cores by default.
+    weights : ndarray of shape (n,), optional
+        How many times each point counts; once by default.
 
     Returns
     -------
@@ -124,23 +136,31 @@ def kmeans_labels(
     together = max(1, min(RUNS_PER_TASK, DISTANCES_PER_TASK // (n_trials * len(vectors))))
     groups = [draws[first : first + together] for first in range(0, n_init, together)]
     task = partial(_starts, n_clusters=n_clusters, n_trials=n_trials)
-    starts = np.concatenate(engine.map(task, vectors, groups, label="starts of K-means"))
-    runs = engine.map(_run, vectors, list(starts), label="K-means")
+    data = (vectors, weights)
+    starts = np.concatenate(engine.map(task, data, groups, label="starts of K-means"))
+    runs = engine.map(_run, data, list(starts), label="K-means")
     return min(runs, key=lambda run: run.inertia).labels
 
 
-def _starts(vectors: FloatArray, draws: FloatArray, n_clusters: int, n_trials: int) -> IntArray:
+def _starts(data: Weighted, draws: FloatArray, n_clusters: int, n_trials: int) -> IntArray:
     """Points to start from, one row per run, by k-means++ (Arthur and Vassilvitskii, 2007).
 
-    A point is drawn with a probability proportional to its squared distance from the nearest of
-    those drawn before; of several draws, the one that leaves the smallest distances is taken. All
-    runs go together, so that their distances are one matrix product.
+    A point is drawn with a probability proportional to its weight and to its squared distance from
+    the nearest of those drawn before; of several draws, the one that leaves the smallest distances
+    is taken. All runs go together, so that their distances are one matrix product.
     """
+    vectors, weights = data
     n_runs, n_points = len(draws), len(vectors)
     squares = np.einsum("ij,ij->i", vectors, vectors)
     chosen = np.empty((n_runs, n_clusters), dtype=np.intp)
-    chosen[:, 0] = np.minimum(draws[:, 0] * n_points, n_points - 1)
+    if weights is None:
+        chosen[:, 0] = np.minimum(draws[:, 0] * n_points, n_points - 1)
+    else:
+        sums = np.cumsum(weights)
+        chosen[:, 0] = np.minimum(np.searchsorted(sums, draws[:, 0] * sums[-1]), n_points - 1)
     nearest = _squared_distances(vectors, squares, chosen[:, 0])
+    if weights is not None:
+        nearest *= weights  # from here on, weighted: the minimum of two has the same weight
     each_run = np.arange(n_runs)
     trials = draws[:, 1:].reshape(n_runs, n_clusters - 1, n_trials)
     for k in range(1, n_clusters):
@@ -150,6 +170,8 @@ def _starts(vectors: FloatArray, draws: FloatArray, n_clusters: int, n_trials: i
         drawn = np.minimum(np.array(found), n_points - 1)
         distances = _squared_distances(vectors, squares, drawn.ravel())
         distances = distances.reshape(*drawn.shape, n_points)
+        if weights is not None:
+            distances *= weights
         np.minimum(distances, nearest[:, None], out=distances)
         best = np.argmin(distances.sum(axis=2), axis=1)
         nearest = distances[each_run, best]
@@ -166,7 +188,8 @@ def _squared_distances(vectors: FloatArray, squares: FloatArray, points: IntArra
     return np.maximum(distances, 0.0, out=distances)  # not below zero by rounding
 
 
-def _run(vectors: FloatArray, start: IntArray) -> KMeansRun:
+def _run(data: Weighted, start: IntArray) -> KMeansRun:
+    vectors, weights = data
     n_clusters = len(start)
     kmeans = KMeans(
         n_clusters,
@@ -177,7 +200,7 @@ def _run(vectors: FloatArray, start: IntArray) -> KMeansRun:
     # Sums over several OpenMP threads have other bits. Each of our threads has its own setting for
     # the number of these, so it must be set here.
     with _openmp(len(sys.modules)).limit(limits=1):
-        labels = kmeans.fit_predict(vectors)
+        labels = kmeans.fit_predict(vectors, sample_weight=weights)
     return KMeansRun(np.asarray(labels, dtype=np.intp), float(kmeans.inertia_))
 
 

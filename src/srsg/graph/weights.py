@@ -62,8 +62,10 @@ def unsigned_indices(graph: sparse.csr_array) -> tuple[NDArray, NDArray]:
     return graph.indptr.astype(unsigned), graph.indices.astype(unsigned)
 
 
-def with_equal_degrees(affinity: Graph) -> Graph:
+def with_equal_degrees(affinity: Graph, weights: FloatArray | None = None) -> Graph:
     """The graph with loops added that make all degrees equal to the largest.
+
+    With ``weights``, degrees become proportional to these: a vertex of weight 3 counts as three.
 
     The leading eigenvectors of its normalised affinity are then those of the Laplacian ``D - W``
     itself: a cut is measured relative to the number of points it cuts off (the *ratio cut*), and
@@ -79,10 +81,16 @@ def with_equal_degrees(affinity: Graph) -> Graph:
            [0., 2., 1.]])
     """
     degree = np.asarray(affinity.sum(axis=1)).ravel()
-    loops = degree.max() - degree
+    loops = degree.max() - degree if weights is None else _missing_degrees(degree, weights)
     if isinstance(affinity, np.ndarray):
         return affinity + np.diag(loops)
     return sparse.csr_array(affinity + sparse.diags_array(loops))
+
+
+def _missing_degrees(degree: FloatArray, weights: FloatArray) -> FloatArray:
+    """What degrees lack to be proportional to the weights."""
+    # Not below zero by rounding, where a vertex has the largest degree for its weight.
+    return np.maximum((degree / weights).max() * weights - degree, 0.0)
 
 
 def bridged(

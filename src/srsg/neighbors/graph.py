@@ -11,7 +11,8 @@ from srsg.types import Direction, IntArray
 def neighbor_graph(neighbors: IntArray, n_points: int | None = None) -> sparse.csr_array:
     """The adjacency matrix S: row i has ones at the neighbours of point i.
 
-    For new points, whose neighbours are fitted points, ``n_points`` is the number of these.
+    For new points, whose neighbours are fitted points, ``n_points`` is the number of these. A
+    neighbour -1 is none: a row of zeros has no neighbours.
 
     Examples
     --------
@@ -22,10 +23,12 @@ def neighbor_graph(neighbors: IntArray, n_points: int | None = None) -> sparse.c
            [1., 0., 0.],
            [0., 1., 0.]])
     """
-    n_rows, n_neighbors = neighbors.shape
-    starts = np.arange(n_rows + 1) * n_neighbors
+    n_rows = len(neighbors)
+    found = neighbors >= 0
+    starts = np.concatenate(([0], np.cumsum(found.sum(axis=1))))
     shape = (n_rows, n_rows if n_points is None else n_points)
-    graph = sparse.csr_array((np.ones(neighbors.size), neighbors.flatten(), starts), shape=shape)
+    columns = neighbors[found]
+    graph = sparse.csr_array((np.ones(columns.size), columns, starts), shape=shape)
     graph.sort_indices()
     return graph
 

@@ -9,12 +9,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from srsg.estimators.base import GraphClusterer
 from srsg.estimators.coded import CodeClusterer, check_neighbor_count
 from srsg.persistence.rules import (
     Rule,
+    array,
     attributes_of,
     bounds_of_sparse,
     check_known,
@@ -63,12 +65,34 @@ def _check_points(model: Any) -> None:
     require(min(x.shape) > 0, "fit_X_", f"has shape {x.shape}")
     if isinstance(model, CodeClusterer):
         lengths = np.linalg.norm(x.astype(np.float64, copy=False), axis=1)
-        unit = np.abs(lengths - 1).max() < UNIT_NORM
+        expected = _first_equal(model) >= 0  # 1, or 0 for a row of zeros
+        unit = np.abs(lengths - expected).max() < UNIT_NORM
         require(unit, "fit_X_", "has points that are not of unit length")
         check_neighbor_count(model.n_neighbors, len(x))
     else:
         model._check_size(len(x))
     model.fit_X_ = np.ascontiguousarray(x)
+
+
+def _first_equal(model: Any) -> NDArray[np.integer]:
+    """For every point the first that equals it, from -1 on; all differ where the file has none."""
+    value = getattr(model, "first_equal_", None)
+    if value is None:
+        return np.arange(len(model.fit_X_))
+    name = "first_equal_"
+    array(name, value, 1, "i")
+    _rows(name, value, model)
+    in_range(name, value + 1, 1, len(value) + 1)
+    known = value[value >= 0]
+    require(known.size > 0, name, "has no point")
+    require(bool((value[known] == known).all()), name, "names points that are not the first")
+    return value
+
+
+def _equal(name: str, value: Any, model: Any) -> None:
+    first = _first_equal(model)
+    directions = isinstance(model, CodeClusterer)
+    require(directions or first.min() >= 0, name, "leaves out points")
 
 
 def _rows(name: str, value: Any, model: Any) -> None:
@@ -108,17 +132,15 @@ def _n_clusters(name: str, value: Any, model: Any) -> None:
 
 
 def _neighbors(name: str, value: Any, model: Any) -> None:
-    in_range(name, value, 2, len(model.fit_X_))
+    first = _first_equal(model)
+    # Nearest is a distinct point; a row of zeros has none.
+    in_range(name, value[first >= 0], 2, len(model.fit_X_))
     _rows(name, value, model)
+    require(bool((first[value[first >= 0]] >= 0).all()), name, "has rows of zeros")
 
 
 def _points_by_number(name: str, value: Any, model: Any) -> None:
     in_range(name, value, 1, len(model.fit_X_))
-
-
-def _owners(name: str, value: Any, model: Any) -> None:
-    _points_by_number(name, value, model)
-    _rows(name, value, model)
 
 
 def _embedding(name: str, value: Any, model: Any) -> None:
@@ -182,8 +204,7 @@ _RULES: dict[str, Rule] = {
     "affinity_matrix_": _graph,
     "neighbors_": _neighbors,
     "certified_": _points_by_number,
-    "_distinct_": _points_by_number,
-    "_owner_": _owners,
+    "first_equal_": _equal,
     "embedding_": _embedding,
     "eigenvalues_": _vector,
     **dict.fromkeys(("confidence_", "explained_", "outlier_score_"), _shares),  # if asked for

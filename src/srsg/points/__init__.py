@@ -1,5 +1,6 @@
-"""The points: samples scaled to unit length, and blocks of them."""
+"""The points: samples scaled to unit length, which of them are equal, and blocks of them."""
 
+from srsg.points.equal import EqualPoints, take_rows
 from srsg.points.unit import (
     BLOCK_SIZE,
     Points,
@@ -20,6 +21,7 @@ from srsg.points.unit import (
 
 __all__ = [
     "BLOCK_SIZE",
+    "EqualPoints",
     "Points",
     "Queries",
     "Rows",
@@ -31,6 +33,7 @@ __all__ = [
     "name_rows",
     "root_mean_square_length",
     "row_slices",
+    "take_rows",
     "unique_indices",
     "unit_points",
     "unit_rows",

@@ -165,23 +165,24 @@ class Queries:
         return rows.x[rows.places(self.own)] if self.new is None else self.new
 
 
-def unit_points(X: Matrix, *, constant: float = 0.0) -> Points:
+def unit_points(X: Matrix, *, constant: float = 0.0, keep_zero_rows: bool = False) -> Points:
     """Scale every row to unit l2 norm.
 
-    A ``constant`` other than zero is appended to every row first, as one more coordinate.
+    A ``constant`` other than zero is appended to every row first, as one more coordinate. A row of
+    zeros is refused, or stays as it is if told so: it must then be left out of whatever is coded.
 
     Memory-mapped rows stay out of memory: the points go to a temporary file.
 
     Raises
     ------
     ValueError
-        If a row is zero: it has no direction.
+        If a row is zero: it has no direction. Not with ``keep_zero_rows``.
     """
     dense = as_dense(X)
     dtype = float_type(dense)
     shape = (len(dense), dense.shape[1] + (constant != 0))
     blocks = [dense[rows] for rows in row_slices(len(dense))]
-    if not constant:
+    if not constant and not keep_zero_rows:
         check_zero_rows(np.flatnonzero(np.concatenate([~block.any(axis=1) for block in blocks])))
     unit = (unit_rows(with_constant(block, constant)) for block in blocks)
     if is_memory_mapped(dense):
@@ -223,7 +224,7 @@ def check_zero_rows(zero: NDArray[np.intp]) -> None:
     if zero.size:
         raise ValueError(
             f"X has {zero.size} row(s) of zeros, which have no direction: rows "
-            f"{name_rows(zero)}. Remove them before clustering."
+            f"{name_rows(zero)}. Remove them."
         )
 
 
@@ -233,12 +234,15 @@ def float_type(array: NDArray) -> type[np.floating]:
 
 
 def unit_rows(block: NDArray) -> NDArray[np.floating]:
-    """Rows scaled to unit l2 norm; no row may be zero."""
+    """Rows scaled to unit l2 norm; rows of zeros stay zero."""
     # Contiguous, because in another memory order the sums below would have other bits. Scaling by
     # the largest entry first keeps the norms of huge and tiny rows finite.
     rows = np.ascontiguousarray(block, float_type(block))
-    rows = rows / np.abs(rows).max(axis=1, keepdims=True)
-    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    largest = np.abs(rows).max(axis=1, keepdims=True)
+    rows = rows / np.where(largest > 0, largest, 1)
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    # Adding zero makes -0.0 the same number as 0.0 bit for bit, so equal points have equal bits.
+    return rows / np.where(lengths > 0, lengths, 1) + 0.0
 
 
 def is_memory_mapped(array: Any) -> bool:
@@ -254,6 +258,12 @@ def is_memory_mapped(array: Any) -> bool:
     while array is not None and not isinstance(array, np.memmap):
         array = getattr(array, "base", None)
     return array is not None
+
+
+def stored_rows(x: NDArray, rows: IntArray) -> NDArray:
+    """Some rows of a memory-mapped array, in a file that is deleted together with them."""
+    blocks = (x[rows[some]] for some in row_slices(len(rows)))
+    return _stored(blocks, (len(rows), x.shape[1]), x.dtype.type)
 
 
 def _stored(blocks: Iterable[NDArray], shape: tuple[int, ...], dtype: type[np.floating]) -> NDArray:

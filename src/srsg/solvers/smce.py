@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from srsg.engines import Engine, ThreadEngine
 from srsg.kernels.smce import code_points
 from srsg.neighbors import Searchable
-from srsg.points import BLOCK_SIZE, blocks_of_rows, name_rows
+from srsg.points import BLOCK_SIZE, EqualPoints, blocks_of_rows, name_rows
 from srsg.types import FloatArray, IntArray
 
 NEGLIGIBLE = 1e-120
@@ -37,16 +38,12 @@ class SMCECodes:
         Duality gap of each code.
     neighbors : ndarray of shape (n, at most n_neighbors)
         Nearest first, ties by index; of equal points only the first.
-    distinct, owner : ndarray
-        The first of each set of equal points, and for every point the place of its set there.
     """
 
     codes: sparse.csr_array
     weights: sparse.csr_array
     dual_gap: FloatArray
     neighbors: IntArray
-    distinct: IntArray
-    owner: IntArray
 
 
 def smce_codes(
@@ -93,7 +90,8 @@ def smce_codes(
     engine = engine or ThreadEngine()
     scaled = _scaled(x, _exponent(x))
     # Equal points have no direction to each other, so only the first of each set is coded.
-    first, owner = _distinct(scaled)
+    equal = equal_rows(x)
+    first, owner = equal.first, equal.owner
     points = scaled[first]
     task = partial(_code, lam=lam, n_neighbors=min(n_neighbors, len(points) - 1))
     blocks = blocks_of_rows(len(points), BLOCK_SIZE)
@@ -107,8 +105,6 @@ def smce_codes(
         weights=_with_linked_copies(weights, first, owner),
         dual_gap=np.concatenate([block.gap for block in coded])[owner],
         neighbors=first[neighbors][owner],
-        distinct=first,
-        owner=owner,
     )
 
 
@@ -153,7 +149,7 @@ def new_smce_codes(
         raise ValueError(
             f"X is too far from the fitted points for distances: rows {name_rows(far)}."
         )
-    first, _ = _distinct(scaled)
+    first = equal_rows(x).first
     data = Searchable.of(scaled[first]), targets
     task = partial(_code_new, lam=lam, n_neighbors=min(n_neighbors, len(first)))
     blocks = blocks_of_rows(len(targets), BLOCK_SIZE)
@@ -162,27 +158,24 @@ def new_smce_codes(
     return _csr(codes, first[neighbors], len(x))
 
 
-def _exponent(x: FloatArray) -> int:
+def _exponent(x: NDArray[np.floating]) -> int:
     """The power of two that scales entries to at most about one."""
     return -int(np.frexp(np.abs(x).max())[1])
 
 
-def _scaled(x: FloatArray, exponent: int) -> FloatArray:
+def _scaled(x: NDArray[np.floating], exponent: int) -> FloatArray:
     """Entries small enough that no square overflows, by a factor that is exact."""
     scaled = np.ldexp(x, exponent)
     return np.where(np.abs(scaled) < NEGLIGIBLE, 0.0, scaled)
 
 
-def _distinct(x: FloatArray) -> tuple[IntArray, IntArray]:
-    """The first of each set of equal rows, and for every row the place of its set there."""
+def equal_rows(x: NDArray[np.floating]) -> EqualPoints:
+    """Which points are equal for :func:`smce_codes`, where negligible entries count as zero."""
+    scaled = _scaled(x, _exponent(x))
     # Adding zero turns -0.0 into 0.0. Rows are then equal if their bytes are, which sort much
     # faster.
-    rows = np.ascontiguousarray(x + 0.0).view(np.dtype((np.void, x.itemsize * x.shape[1])))
-    _, first, owner = np.unique(rows.ravel(), return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
-    return first[order], place[owner]
+    rows = np.ascontiguousarray(scaled + 0.0)
+    return EqualPoints.of(rows.view(np.dtype((np.void, x.itemsize * x.shape[1]))).ravel())
 
 
 @dataclass(frozen=True)

@@ -205,7 +205,7 @@ class DaskEngine:
         Raises
         ------
         ValueError
-            If values are not finite or rows are zero; ``name`` goes into the message.
+            If values are not finite; ``name`` goes into the message.
         """
         shards = Placement(self.client, chunks)
         self._make(shards, list(range(len(chunks))), "points to the workers")
@@ -216,6 +216,9 @@ class DaskEngine:
         return ShardedPoints(shards=shards, starts=starts, width=first.shape[1], kind=first.dtype)
 
     def fingerprint(self, points: Points) -> str:
+        return combine_digests([self.row_digests(points)])
+
+    def row_digests(self, points: Points) -> bytes:
         assert isinstance(points, ShardedPoints)
 
         def submit(place: int) -> list[Any]:
@@ -226,7 +229,7 @@ class DaskEngine:
 
         places = range(len(points.starts) - 1)
         pool = TaskPool(self.client, submit, self._lost_shards(points), "fingerprint")
-        return combine_digests(pool.results(places, SILENT))
+        return b"".join(pool.results(places, SILENT))
 
     def quiet(self) -> DaskEngine:
         same = copy(self)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from srsg.engines.sizes import Sized
-from srsg.points import Points, check_zero_rows, float_type, unit_points
+from srsg.points import Points, float_type, unit_points
 from srsg.types import IntArray
 
 
@@ -26,7 +26,6 @@ class Report:
     dtype: np.dtype
     not_finite: float | None
     """A value that is not finite, if there is one."""
-    zero_rows: IntArray
 
 
 class Shard(Sized):
@@ -35,12 +34,13 @@ class Shard(Sized):
     def __init__(self, chunk: Any, *, prepared: bool = False) -> None:
         values = np.asarray(chunk)
         wrong = None if values.dtype.kind in "iub" else _not_finite(values)
-        zero = np.flatnonzero(~values.any(axis=-1))
         dtype = np.dtype(float_type(values))
-        self.report = Report(values.shape, dtype, wrong, zero)
+        self.report = Report(values.shape, dtype, wrong)
         self.points: Points | None = None
-        if wrong is None and not zero.size and values.size:
-            x = np.require(values, dtype, ["C", "W"]) if prepared else unit_points(values).x
+        if wrong is None and values.size:
+            # Whoever clusters them leaves rows of zeros out.
+            unit = values if prepared else unit_points(values, keep_zero_rows=True).x
+            x = np.require(unit, dtype, ["C", "W"])
             self.points = Points(x)
             _ = self.points.x32  # computed once, and counted as memory of the shard
 
@@ -78,9 +78,6 @@ def check_reports(reports: Sequence[Report], name: str) -> None:
         if report.not_finite is not None:
             wrong = np.array([[report.not_finite]])
             assert_all_finite(wrong, estimator_name=name, input_name="X")
-    starts = np.cumsum([0, *(report.shape[0] for report in reports)])
-    rows = [first + each.zero_rows for first, each in zip(starts, reports, strict=False)]
-    check_zero_rows(np.concatenate(rows))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

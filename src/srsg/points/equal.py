@@ -1,0 +1,177 @@
+"""Equal points: one of each set stands for all, and counts as many times as it occurs.
+
+Nothing decides which of two equal points a code should use. So every set of equal points is coded
+once, over the points that differ from it, and what is learnt is then given to all of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from srsg.points.unit import is_memory_mapped, stored_rows
+from srsg.types import FloatArray, Graph, IntArray
+
+NO_POINT = -1
+"""In place of an index: a row of zeros has no direction and belongs to no set of equal points."""
+
+
+@dataclass(frozen=True)
+class EqualPoints:
+    """Which of some points are equal.
+
+    Attributes
+    ----------
+    first : ndarray of shape (n_distinct,)
+        The first point of each set of equal points, in rising order: the distinct points.
+    owner : ndarray of shape (n,)
+        For every point the place of its set in ``first``; -1 for a row of zeros.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from srsg.points import EqualPoints
+    >>> equal = EqualPoints.of(np.array([b"a", b"b", b"a", b"zeros"]), zero=b"zeros")
+    >>> equal.first, equal.owner, equal.counts
+    (array([0, 1]), array([ 0,  1,  0, -1]), array([2., 1.]))
+    """
+
+    first: IntArray
+    owner: IntArray
+
+    @classmethod
+    def of(cls, digests: NDArray, zero: bytes | None = None) -> Self:
+        """Points with the same digest are equal; those with the digest ``zero`` are no points."""
+        _, first, owner = np.unique(digests, return_index=True, return_inverse=True)
+        left_out = digests == zero if zero is not None else np.zeros(len(digests), bool)
+        return cls.from_first(np.where(left_out, NO_POINT, first[owner]))
+
+    @classmethod
+    def from_first(cls, first_equal: IntArray) -> Self:
+        """From the index of the first equal point of every point, -1 for rows of zeros."""
+        first = np.flatnonzero(first_equal == np.arange(len(first_equal)))
+        owner = np.searchsorted(first, first_equal)
+        return cls(first, np.where(first_equal == NO_POINT, NO_POINT, owner))
+
+    @classmethod
+    def none(cls, n_points: int) -> Self:
+        """All points differ."""
+        return cls(np.arange(n_points), np.arange(n_points))
+
+    @property
+    def n(self) -> int:
+        return len(self.owner)
+
+    @property
+    def all_differ(self) -> bool:
+        """Whether every point is a distinct one, so that there is nothing to merge."""
+        return len(self.first) == self.n
+
+    @cached_property
+    def first_equal(self) -> IntArray:
+        """For every point the first that equals it; -1 for rows of zeros."""
+        return np.where(self.owner == NO_POINT, NO_POINT, self.first[self.owner])
+
+    @cached_property
+    def counts(self) -> FloatArray:
+        """How many times each distinct point occurs."""
+        return np.bincount(self.owner[self.owner >= 0], minlength=len(self.first)).astype(float)
+
+    @property
+    def weights(self) -> FloatArray | None:
+        """The counts, or None where all are one."""
+        return None if (self.counts == 1).all() else self.counts
+
+    @cached_property
+    def zero_rows(self) -> IntArray:
+        return np.flatnonzero(self.owner == NO_POINT)
+
+    def spread(self, values: NDArray, zero: float = 0) -> NDArray:
+        """Values of the distinct points as values of all points; ``zero`` for rows of zeros."""
+        if self.all_differ:
+            return values
+        spread = values[self.owner]
+        spread[self.zero_rows] = zero
+        return spread
+
+    def spread_neighbors(self, neighbors: IntArray) -> IntArray:
+        """Neighbours of all points: the first of each set of equals; -1 for rows of zeros."""
+        return self.spread(self.first[neighbors], NO_POINT)
+
+    def spread_codes(self, codes: sparse.csr_array) -> sparse.csr_array:
+        """Codes of all points: equal ones have the same, over the first of each set of equals."""
+        return codes if self.all_differ else _rows(self.spread_columns(codes), self.owner)
+
+    def spread_columns(self, codes: sparse.csr_array) -> sparse.csr_array:
+        """Codes over the distinct points as codes over all, of each set over the first."""
+        if self.all_differ:
+            return codes
+        columns = self.first[codes.indices].astype(codes.indices.dtype)
+        shape = (codes.shape[0], self.n)
+        return sparse.csr_array((codes.data, columns, codes.indptr), shape=shape)
+
+    def merge_codes(self, codes: sparse.csr_array) -> sparse.csr_array:
+        """Codes of the distinct points over each other: coefficients of equal points add up."""
+        if self.all_differ:
+            return codes
+        return _without_loops(sparse.csr_array(codes[self.first] @ self._members))
+
+    def merge_graph(self, graph: Graph, *, loops: bool = False) -> Graph:
+        """The graph in which equal points are one vertex: edges of its points add up.
+
+        Edges between equal points, and loops, become loops; they are kept only if asked for.
+        """
+        if self.all_differ:
+            return graph
+        members = self._members
+        if isinstance(graph, np.ndarray):
+            merged = members.T @ (members.T @ graph).T
+            return merged if loops else merged - np.diag(merged.diagonal())
+        merged = sparse.csr_array(members.T @ graph @ members)
+        merged = merged if loops else _without_loops(merged)
+        # Symmetric to the last bit, whatever the order of the sums above.
+        merged = sparse.csr_array((merged + merged.T) / 2)
+        merged.sort_indices()
+        return merged
+
+    def merge_neighbors(self, neighbors: IntArray) -> IntArray:
+        """Neighbours of the distinct points, by their places in ``first``."""
+        return neighbors if self.all_differ else self.owner[neighbors[self.first]]
+
+    @cached_property
+    def _members(self) -> sparse.csr_array:
+        """Row i has a one in the column of the set of point i; those of rows of zeros are empty."""
+        known = np.flatnonzero(self.owner >= 0)
+        entries = np.ones(len(known)), (known, self.owner[known])
+        return sparse.csr_array(entries, shape=(self.n, len(self.first)))
+
+
+def take_rows(x: Any, rows: IntArray) -> Any:
+    """Some rows of an array of any kind; those of a memory-mapped one go to a file too."""
+    if isinstance(x, np.ndarray) and is_memory_mapped(x):
+        return stored_rows(x, rows)
+    return x[rows]
+
+
+def _rows(codes: sparse.csr_array, rows: IntArray) -> sparse.csr_array:
+    """The named rows; an empty one for each -1."""
+    chosen = sparse.csr_array(codes[np.maximum(rows, 0)])
+    lengths = np.where(rows >= 0, np.diff(chosen.indptr), 0)
+    kept = np.repeat(rows >= 0, np.diff(chosen.indptr))
+    starts = np.concatenate(([0], np.cumsum(lengths))).astype(chosen.indptr.dtype)
+    entries = chosen.data[kept], chosen.indices[kept], starts
+    return sparse.csr_array(entries, shape=(len(rows), codes.shape[1]))
+
+
+def _without_loops(graph: sparse.csr_array) -> sparse.csr_array:
+    """The graph with an empty diagonal, its rows sorted."""
+    rows = np.repeat(np.arange(graph.shape[0]), np.diff(graph.indptr))
+    graph.data[graph.indices == rows] = 0.0
+    graph.eliminate_zeros()
+    graph.sort_indices()
+    return graph
