@@ -240,7 +240,7 @@ def test_progress_and_failures_cross_the_processes():
     good_one, bad = compare_methods(
         np.vstack([planes()[0], np.zeros(12)]), 3, names=["smce", "l1"], progress=recorder
     )
-    assert "eigenvectors and labels" in recorder.labels
+    assert "smce: eigenvectors and labels" in recorder.labels
     assert bad.labels is None
     assert "row(s) of zeros" in bad.error
     assert good_one.error is None

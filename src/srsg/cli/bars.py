@@ -5,9 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from rich.progress import BarColumn, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    SpinnerColumn,
+    Task,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.progress import Progress as Display
-from rich.progress import TimeRemainingColumn as Remaining
+from rich.text import Text
 
 from srsg.cli.console import errors, escape, note
 from srsg.engines.progress import SILENT, Progress, Stage, send_progress_to
@@ -16,9 +24,13 @@ from srsg.engines.progress import SILENT, Progress, Stage, send_progress_to
 @contextmanager
 def bars(quiet: bool = False) -> Iterator[Progress]:
     """Show the stages of all work in the block on standard error, if that is a terminal."""
-    if quiet or not errors.is_terminal:
+    if quiet:
         with send_progress_to(SILENT):
             yield SILENT
+        return
+    if not errors.is_terminal:
+        with send_progress_to(SILENT):
+            yield Notes()
         return
     with _display(SpinnerColumn(), "{task.description}", transient=True) as display:
         shown = Bars(display)
@@ -26,10 +38,23 @@ def bars(quiet: bool = False) -> Iterator[Progress]:
             yield shown
 
 
-class Bars(Progress):
+class Notes(Progress):
+    """Prints notes, each once, and no bars."""
+
+    def __init__(self) -> None:
+        self._printed: set[str] = set()
+
+    def note(self, message: str) -> None:
+        if message not in self._printed:  # several methods may say the same
+            self._printed.add(message)
+            note(message)
+
+
+class Bars(Notes):
     """One bar per stage, removed when it ends; the bar of a single step only moves."""
 
     def __init__(self, display: Display) -> None:
+        super().__init__()
         self._display = display
 
     @contextmanager
@@ -39,9 +64,6 @@ class Bars(Progress):
             yield _Bar(self._display, task)
         finally:
             self._display.remove_task(task)
-
-    def note(self, message: str) -> None:
-        note(message)
 
 
 class _Bar:
@@ -78,14 +100,28 @@ def bar(title: str) -> Iterator[OverallBar]:
         yield OverallBar(display, display.add_task(title, total=1.0, what=""))
 
 
+class _Remaining(TimeRemainingColumn):
+    """The time left, said to be that; nothing as long as nobody knows."""
+
+    def render(self, task: Task) -> Text:
+        known = task.total is not None and task.time_remaining is not None
+        return Text("left: ") + super().render(task) if known else Text("")
+
+
+class _Elapsed(TimeElapsedColumn):
+    """The time since the start, said to be that."""
+
+    def render(self, task: Task) -> Text:
+        return Text("elapsed: ") + super().render(task)
+
+
 def _display(start: TextColumn | SpinnerColumn, end: str, transient: bool = False) -> Display:
     return Display(
         start,
         BarColumn(bar_width=24),
         TextColumn("{task.percentage:>3.0f} %"),
-        TimeElapsedColumn(),
-        TextColumn("left:"),
-        Remaining(),
+        _Elapsed(),
+        _Remaining(),
         TextColumn(end),
         console=errors,
         transient=transient,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from srsg.cli import options, outputs
 from srsg.cli.bars import bars
 from srsg.cli.cluster_options import (
+    SEARCH,
     MethodOptions,
     OutputFiles,
     RunningOptions,
@@ -22,6 +23,8 @@ from srsg.cli.cluster_options import (
 )
 from srsg.cli.console import note, say
 from srsg.cli.groups import Reading
+from srsg.cli.preparation import Prepared, Preparing, prepare
+from srsg.engines.progress import SILENT, announce_compiling
 from srsg.registry import Method
 
 if TYPE_CHECKING:
@@ -36,6 +39,7 @@ def cluster(
     files: OutputFiles,
     running: RunningOptions,
     reading: Reading,
+    preparing: Preparing,
     json: options.AsJson = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -53,7 +57,7 @@ def cluster(
     check_without_graph(chosen, clusters, files)
     check_features(method, running, files)
     if running.scheduler is not None:
-        check_on_cluster(reading, files)
+        check_on_cluster(reading, preparing, files)
     written = files.asked_for()
     with bars(quiet) as progress:
         with progress.stage("loading", 1):
@@ -64,25 +68,57 @@ def cluster(
 
                 check_faiss()
             files.check([data, reading.labels])
-        table = reading.read(data, progress, quiet=quiet, scheduler=running.scheduler)
+        table = reading.read(
+            data,
+            progress,
+            quiet=quiet,
+            scheduler=running.scheduler,
+            keep_missing=preparing.impute is not None,
+            keep_frame=files.append,
+        )
+        if files.append:
+            outputs.check_append(table)
         start = time.perf_counter()
         with progress.stage("features", 1):
             X = features_of(table, method.features, running.jobs)
-        estimator.fit(X)
+            prepared = _prepared(X, preparing, table, chosen, running)
+        affine = _make_affine(estimator, prepared, method)
+        for line in () if quiet else (*prepared.notes, *affine):
+            note(line)
+        with announce_compiling(SILENT if quiet else progress):
+            estimator.fit(prepared.X)
         seconds = time.perf_counter() - start
         for line in () if quiet else _choices(estimator, clusters):
             note(line)
         if written:
             with progress.stage(f"writing {', '.join(written)}", 1):
                 title = f"{chosen.title} on {data}"
-                _write(written, estimator, table, X, seconds, title=title)
+                _write(files, estimator, table, prepared, seconds, title=title)
     if files.output == options.STANDARD_OUTPUT and not json:  # after the bars are gone
-        _write({"labels": files.output}, estimator, table, X, seconds)
+        _write_labels(files, estimator, table, prepared)
     found = _summary(data, chosen, estimator, table, seconds, written)
     if json:
         print(jsonlib.dumps(found, indent=2))
     for line in () if quiet else _lines(found):
         say(line)
+
+
+def _prepared(
+    X: Any, preparing: Preparing, table: Table, chosen: Method, running: RunningOptions
+) -> Prepared:
+    if running.scheduler is not None:  # the points are with the workers
+        return Prepared(X)
+    return prepare(X, preparing, table, by_search=chosen is SEARCH)
+
+
+def _make_affine(estimator: Any, prepared: Prepared, method: MethodOptions) -> list[str]:
+    """Give the estimator a constant coordinate if the points were centred; what there is to say."""
+    if not prepared.centred or method.affine is not None:
+        return []
+    if "affine" not in estimator.get_params():
+        return []
+    estimator.set_params(affine=True)
+    return ["columns are centred, so a constant coordinate was added (--no-affine leaves it out)"]
 
 
 def _choices(estimator: Any, clusters: str | None) -> list[str]:
@@ -119,40 +155,42 @@ def _runner_up(results: dict[str, list[Any]], best: int) -> str:
     return f" (score {score[best]:.2f}; second {names[second]}, {score[second]:.2f})"
 
 
-def _write(
-    files: dict[str, Path], estimator: Any, table: Table, X: Any, seconds: float, title: str = ""
-) -> None:
-    """Write all files that are asked for, each atomically; X is what was clustered."""
-    from srsg.files import write_graph, write_labels
+def _write_labels(files: OutputFiles, estimator: Any, table: Table, prepared: Prepared) -> None:
     from srsg.graph.confidence import confidence
-    from srsg.graph.unwrapping import clusterer_of
 
-    if "labels" in files:
-        values = confidence(estimator, X).values.round(6)
-        write_labels(
-            files["labels"],
-            estimator.labels_,
-            row_ids=table.row_ids,
-            columns={"confidence": values},
-        )
-    if "graph" in files:
+    values = confidence(estimator, prepared.X).values
+    outputs.write_found(files.output, table, estimator.labels_, values, append=files.append)
+
+
+def _write(
+    files: OutputFiles,
+    estimator: Any,
+    table: Table,
+    prepared: Prepared,
+    seconds: float,
+    title: str = "",
+) -> None:
+    """Write all files that are asked for, each atomically."""
+    if files.output != options.STANDARD_OUTPUT:
+        _write_labels(files, estimator, table, prepared)
+    if files.graph is not None:
+        from srsg.files import write_graph
+        from srsg.graph.unwrapping import clusterer_of
+
         graph = clusterer_of(estimator).affinity_matrix_
-        write_graph(files["graph"], graph, labels=estimator.labels_)
-    if "model" in files:
-        import numpy as np
-
-        from srsg.persistence import save_model
-
-        if table.feature_names is not None:
-            estimator.feature_names_in_ = np.array(table.feature_names, dtype=object)
-        save_model(estimator, files["model"])
-    if "report" in files:
+        write_graph(files.graph, graph, labels=estimator.labels_)
+    if files.model is not None:
+        _save(files.model, prepared.model(estimator), table)
+    if files.report is not None:
         from srsg.report import write_report
 
+        # The page of a search explains its choice; any other model shows columns in their units.
+        search = hasattr(estimator, "best_name_")
+        plain = search or not prepared.steps
         write_report(
-            files["report"],
-            estimator,
-            table.X,
+            files.report,
+            estimator if plain else prepared.model(estimator),
+            (prepared.X if prepared.steps else table.X) if plain else prepared.in_units(),
             y=table.y,
             class_names=table.class_names,
             image_shape=table.image_shape,
@@ -161,6 +199,19 @@ def _write(
             title=title,
             seconds=seconds,
         )
+
+
+def _save(path: Path, model: Any, table: Table) -> None:
+    import numpy as np
+    from sklearn.pipeline import Pipeline
+
+    from srsg.persistence import save_model
+
+    if table.feature_names is not None:
+        # A pipeline has the names that its first step has.
+        first = model.steps[0][1] if isinstance(model, Pipeline) else model
+        first.feature_names_in_ = np.array(table.feature_names, dtype=object)
+    save_model(model, path)
 
 
 def _summary(
@@ -204,11 +255,24 @@ def _certificates(estimator: Any) -> dict[str, Any] | None:
     }
 
 
+def _range_of(sizes: list[int]) -> str:
+    """The sizes of the clusters in words: 3 to 8 points, or 5 points each."""
+    from srsg.files.errors import count_of
+
+    least, most = min(sizes), max(sizes)
+    if least != most:
+        return f"{least} to {count_of(most, 'point')}"
+    return count_of(most, "point") + (" each" if len(sizes) > 1 else "")
+
+
 def _lines(found: dict[str, Any]) -> list[str]:
     """The summary as lines of text."""
+    from srsg.files.errors import count_of
+
+    points = count_of(found["n_points"], "point")
+    clusters = count_of(found["n_clusters"], "cluster")
     lines = [
-        f"{found['n_points']} points in {found['n_clusters']} clusters of "
-        f"{min(found['sizes'])} to {max(found['sizes'])} points, by {found['method']} in "
+        f"{points} in {clusters} of {_range_of(found['sizes'])}, by {found['method']} in "
         f"{found['seconds']:.1f} s"
     ]
     if found["scores"]:

@@ -12,6 +12,7 @@ import typer
 
 from srsg.cli import options, outputs
 from srsg.cli.groups import Reading
+from srsg.cli.preparation import Preparing
 from srsg.registry import Method, methods
 
 if TYPE_CHECKING:
@@ -42,6 +43,15 @@ class MethodOptions:
     l1_ratio: Annotated[float | None, _of_method("Share of the l1 norm in ensc.")] = None
     n_nonzero: Annotated[int | None, _of_method("The most points a code may use, in omp.")] = None
     scale_neighbor: Annotated[int | None, _of_method("Neighbour of sc's local scale.")] = None
+    affine: Annotated[
+        bool | None,
+        typer.Option(
+            "--affine/--no-affine",
+            help="Add a constant coordinate, which tells a point from its mirror image.",
+            show_default="with --scale standard",
+            rich_help_panel=options.FITTING,
+        ),
+    ] = None
     features: Annotated[
         str | None,
         typer.Option(
@@ -124,6 +134,7 @@ class OutputFiles:
     """The files to write."""
 
     output: options.LabelsFile = options.STANDARD_OUTPUT
+    append: options.Append = False
     graph: Annotated[Path | None, _file("The graph: .npz .graphml .csv.")] = None
     model: Annotated[Path | None, _file("The model, for srsg predict: .skops.")] = None
     report: Annotated[Path | None, _file("A page to look at: .html.")] = None
@@ -134,7 +145,7 @@ class OutputFiles:
             f"--{name}": getattr(self, name) for name in ("output", "graph", "model", "report")
         }
         outputs.check_not_inputs(named, inputs)
-        outputs.check_labels_file(self.output)
+        outputs.check_labels_file(self.output, self.append)
         outputs.check_graph_file(self.graph)
         outputs.check_model_file(self.model)
         outputs.check_report_file(self.report)
@@ -216,12 +227,17 @@ def check_features(method: MethodOptions, running: RunningOptions, files: Output
             raise typer.BadParameter(f"{option} does not go together with --features.")
 
 
-def check_on_cluster(reading: Reading, files: OutputFiles) -> None:
+def check_on_cluster(reading: Reading, preparing: Preparing, files: OutputFiles) -> None:
     """Refuse options that need the points in this process: those of a cluster stay there."""
     needs_points = {
         "--drop-missing": reading.drop_missing,
         "--image-size": reading.image_size,
         "--gray": reading.gray,
+        "--id": reading.id,
+        "--keep-ids": reading.keep_ids,
+        "--scale": preparing.scale not in (None, "none"),
+        "--impute": preparing.impute,
+        "--append": files.append,
         "--model": files.model,
         "--report": files.report,
     }

@@ -14,6 +14,7 @@ from srsg.cli.bars import bars
 from srsg.cli.console import fail, note
 from srsg.cli.groups import Reading
 from srsg.cli.outputs import check_not_inputs, check_output
+from srsg.cli.preparation import Preparing, prepare
 from srsg.registry import methods
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ def compare(
     ] = None,
     *,
     reading: Reading,
+    preparing: Preparing,
     seed: options.Seed = 0,
     jobs: options.Jobs = None,
     json: options.AsJson = False,
@@ -52,7 +54,10 @@ def compare(
     check_output(output, (".csv", ".md"), "--output")
     check_not_inputs({"--output": output}, [data, reading.labels])
     with bars(quiet) as progress:
-        table = reading.read(data, progress, quiet=quiet)
+        table = reading.read(data, progress, quiet=quiet, keep_missing=preparing.impute is not None)
+        prepared = prepare(table.X, preparing, table)
+        for line in () if quiet else prepared.notes:
+            note(line)
         from srsg.experiments.comparison import compare_methods
         from srsg.graph.kmeans import check_cluster_count
 
@@ -60,14 +65,15 @@ def compare(
         check_cluster_count(k, len(table.X))
         chosen = names.split(",") if names else list(methods())
         outcomes = []
-        with progress.stage("methods", len(chosen)) as stage:
+        with progress.stage("all methods", len(chosen)) as stage:
             for found in compare_methods(
-                table.X,
+                prepared.X,
                 k,
                 y=table.y,
                 names=chosen,
                 random_state=seed,
                 n_jobs=jobs,
+                affine=prepared.centred,
                 progress=progress,
             ):
                 outcomes.append(found)

@@ -32,6 +32,8 @@ _AS_OPTIONS = {
     "scale_neighbor=": "--scale-neighbor ",
     "labels=": "--labels ",
     "columns=...": "--columns",
+    "variable=...": "--variable",
+    "encoding=": "--encoding ",
 }
 """The library's messages name parameters; these are the options of the command line for them."""
 
@@ -62,8 +64,9 @@ def one_line_errors() -> Iterator[None]:
         raise fail("stopped.", INTERRUPTED) from None
     except _UsageError as error:
         command = error.ctx.command_path if error.ctx else "srsg"
-        message = error.format_message().rstrip(".")
-        raise fail(f"{message}. See {command} --help.", error.exit_code) from error
+        message = error.format_message()
+        stop = "" if message.endswith((".", "?", "!")) else "."
+        raise fail(f"{message}{stop} See {command} --help.", error.exit_code) from error
     except MemoryError as error:
         reason = f" ({error})" if str(error) else ""
         raise fail(f"there is not enough memory{reason}.") from error

@@ -71,6 +71,9 @@ class Reading:
     variable: options.Variable = None
     image_size: options.ImageSize = None
     gray: options.Gray = False
+    id: options.IdColumn = None
+    keep_ids: options.KeepIds = False
+    encoding: options.Encoding = None
 
     def read(
         self,
@@ -80,11 +83,14 @@ class Reading:
         quiet: bool = False,
         scheduler: str | None = None,
         features: Sequence[str] | None = None,
+        keep_missing: bool = False,
+        keep_frame: bool = False,
     ) -> Table:
         """Read DATA as the options ask for, and print its notes.
 
         With a scheduler, its workers will read the points: the table has a dask array. With the
-        names of a model's features, the columns of a table are matched with them.
+        names of a model's features, the columns of a table are matched with them. Missing values
+        stay as NaN, and all columns of a table are kept, if asked for.
         """
         from srsg.files import read_points
         from srsg.files.reading import display_name
@@ -106,6 +112,11 @@ class Reading:
                     image_size=(int(height), int(width)) if self.image_size else None,
                     gray=self.gray,
                     features=features,
+                    id_column=self.id,
+                    keep_ids=self.keep_ids,
+                    encoding=self.encoding,
+                    keep_missing=keep_missing,
+                    keep_frame=keep_frame,
                 )
         for line in () if quiet else table.notes:
             note(line)

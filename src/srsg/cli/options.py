@@ -69,8 +69,8 @@ Data = Annotated[
     str,
     typer.Argument(
         metavar="DATA",
-        help="A file (.csv .tsv .npy .npz .parquet .feather .mat .h5 .hdf5), a folder of images, "
-        "or - for CSV from standard input.",
+        help="A file (.csv .tsv, also .gz, .xlsx .xls .ods .parquet .feather .npy .npz .mat .h5 "
+        ".hdf5), a folder of images, or - for CSV from standard input.",
         show_default=False,
     ),
 ]
@@ -130,12 +130,48 @@ Columns = Annotated[
 ]
 Variable = Annotated[
     str | None,
-    typer.Option(help="The array to use, in a file with several.", rich_help_panel=READING),
+    typer.Option(
+        help="The array or sheet to use, in a file with several.", rich_help_panel=READING
+    ),
 ]
 ImageSize = Annotated[
     str | None,
     typer.Option(
         metavar="HxW", callback=_size, help="Resize images to this.", rich_help_panel=READING
+    ),
+]
+IdColumn = Annotated[
+    str | None,
+    typer.Option(
+        "--id",
+        metavar="COLUMN",
+        help="The column that names the rows.",
+        show_default="the first identifier",
+        rich_help_panel=READING,
+    ),
+]
+KeepIds = Annotated[
+    bool,
+    typer.Option(
+        "--keep-ids",
+        help="Use whole numbers that look like identifiers too.",
+        rich_help_panel=READING,
+    ),
+]
+Encoding = Annotated[
+    str | None,
+    typer.Option(
+        help="Encoding of a text file, such as latin-1.",
+        show_default="utf-8",
+        rich_help_panel=READING,
+    ),
+]
+Append = Annotated[
+    bool,
+    typer.Option(
+        "--append",
+        help="Write all columns of DATA, with cluster and confidence added.",
+        rich_help_panel=WRITING,
     ),
 ]
 Gray = Annotated[
@@ -146,7 +182,8 @@ LabelsFile = Annotated[
     typer.Option(
         "-o",
         "--output",
-        help="Labels: .csv .tsv .npy .npz .parquet .feather; - is standard output.",
+        help="Labels: .csv .tsv .csv.gz .json .xlsx .parquet .feather .npy .npz; - is standard "
+        "output.",
         rich_help_panel=WRITING,
     ),
 ]

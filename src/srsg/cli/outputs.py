@@ -5,8 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from srsg.cli.options import STANDARD_OUTPUT
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from srsg.files import Table
 
 
 def check_output(path: Path | None, endings: tuple[str, ...], option: str) -> None:
@@ -48,13 +54,36 @@ def _same_file(one: Path, other: Path) -> bool:
         return os.path.realpath(one) == os.path.realpath(other)
 
 
-def check_labels_file(path: Path) -> None:
+def check_labels_file(path: Path, append: bool = False) -> None:
     """Refuse labels that could not be written there."""
-    from srsg.files.writing import LABEL_ENDINGS
+    from srsg.files.writing import LABEL_ENDINGS, TABLE_ENDINGS
 
-    if path == STANDARD_OUTPUT:
-        return
-    check_output(path, LABEL_ENDINGS, "--output")
+    if path != STANDARD_OUTPUT:
+        check_output(path, TABLE_ENDINGS if append else LABEL_ENDINGS, "--output")
+
+
+def write_found(
+    path: Path, table: Table, labels: NDArray, confidence: NDArray, *, append: bool
+) -> None:
+    """Write labels and confidences: beside the names of the rows, or beside all columns."""
+    from srsg.files import append_labels, write_labels
+
+    rounded = confidence.round(6)
+    if append:
+        append_labels(path, table, {"cluster": labels, "confidence": rounded})
+    else:
+        write_labels(path, labels, row_ids=table.row_ids, columns={"confidence": rounded})
+
+
+def check_append(table: Table) -> None:
+    """Refuse before long work a table to which the labels could not be appended."""
+    from srsg.files import FileError
+    from srsg.files.writing import check_appendable
+
+    try:
+        check_appendable(table, ["cluster", "confidence"])
+    except FileError as error:
+        raise FileError(f"--append: {error}") from error
 
 
 def check_graph_file(path: Path | None) -> None:

@@ -9,9 +9,17 @@ import typer
 
 from srsg.cli import options
 from srsg.cli.bars import bars
-from srsg.cli.console import say
+from srsg.cli.console import note, say
 from srsg.cli.groups import Reading
-from srsg.cli.outputs import check_labels_file, check_not_inputs, score_line
+from srsg.cli.outputs import (
+    check_append,
+    check_labels_file,
+    check_not_inputs,
+    score_line,
+    write_found,
+)
+from srsg.cli.preparation import filled_in, has_imputer
+from srsg.engines.progress import SILENT, announce_compiling
 
 
 def predict(
@@ -21,6 +29,7 @@ def predict(
     ],
     data: options.Data,
     output: options.LabelsFile = options.STANDARD_OUTPUT,
+    append: options.Append = False,
     *,
     novelty: Annotated[
         float | None,
@@ -41,22 +50,36 @@ def predict(
     """
     with bars(quiet) as progress:
         with progress.stage("loading", 1):
-            check_labels_file(output)
+            check_labels_file(output, append)
             check_not_inputs({"--output": output}, [data, model, reading.labels])
             fitted = _load(model)
             features = getattr(fitted, "feature_names_in_", None)
-        names = None if features is None else features.tolist()
-        table = reading.read(data, progress, quiet=quiet, features=names)
+            names = None if features is None else features.tolist()
+            fills_in = has_imputer(fitted) and not reading.drop_missing
+        table = reading.read(
+            data,
+            progress,
+            quiet=quiet,
+            features=names,
+            keep_missing=fills_in,
+            keep_frame=append,
+        )
+        if append:
+            check_append(table)
+        for line in filled_in(table.X) if fills_in and not quiet else ():
+            note(line)
         from srsg.graph.confidence import predict_with_confidence
 
-        found, sure = predict_with_confidence(fitted, table.X, novelty=novelty)
-    from srsg.files import write_labels
-
-    write_labels(output, found, row_ids=table.row_ids, columns={"confidence": sure.round(6)})
+        with announce_compiling(SILENT if quiet else progress):
+            found, sure = predict_with_confidence(fitted, table.X, novelty=novelty)
+    write_found(output, table, found, sure, append=append)
     if quiet:
         return
+    from srsg.files.errors import count_of
+
     n_used = len(set(found[found >= 0].tolist()))
-    say(f"{len(found)} points in {n_used} of {_n_clusters(fitted)} clusters")
+    clusters = count_of(_n_clusters(fitted), "cluster")
+    say(f"{count_of(len(found), 'point')} in {n_used} of {clusters}")
     if novelty is not None:
         say(f"{(found < 0).sum()} of them belong to none of the clusters: their label is -1")
     if table.y is not None:

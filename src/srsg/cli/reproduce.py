@@ -50,6 +50,10 @@ def reproduce(
     folder = data_folder(data)
     if not folder.is_dir():
         raise fail(f"there is no folder of data at {folder}: name it with --data or SRSG_DATA.", 2)
+    if not _has_data(folder):
+        raise fail(
+            f"{folder} has none of the paper's data: srsg data list says how to get them.", 2
+        )
     output = output or Path("docs/results/quick" if quick else "docs/results")
     everything = table is None and figure is None
     tables = _named(table, everything, ("1", "2", "3"))
@@ -71,6 +75,19 @@ def reproduce(
     if everything and not quick:
         journal.forget_other_code()
     print(f"written to {output}")
+
+
+def _has_data(folder: Path) -> bool:
+    """Whether a folder has any of the data sets."""
+    from srsg.datasets import dataset_path, list_datasets
+
+    for entry in list_datasets():
+        try:
+            dataset_path(entry.name, folder=folder)
+        except FileNotFoundError:
+            continue
+        return True
+    return False
 
 
 def _named(choice: str | None, everything: bool, names: tuple[str, ...]) -> tuple[str, ...]:

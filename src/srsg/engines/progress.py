@@ -69,6 +69,22 @@ class _PrintedStage:
 
 SILENT = Progress()
 
+COMPILING = "compiling kernels (once on this machine) ..."
+
+
+def announce_compiling(progress: Progress) -> AbstractContextManager[None]:
+    """A context in which ``progress`` gets a note when a kernel is compiled instead of loaded.
+
+    Compiling takes up to a minute and happens once, in the first fit or the first prediction.
+    """
+    if progress is SILENT:
+        return nullcontext()
+    from srsg.kernels.compiled import when_compiling
+
+    listening: AbstractContextManager[None] = when_compiling(lambda: progress.note(COMPILING))  # type: ignore[no-untyped-call]
+    return listening
+
+
 _listener: ContextVar[Progress | None] = ContextVar("listener", default=None)
 
 

@@ -19,7 +19,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from srsg.engines import Engine, ThreadEngine
-from srsg.engines.progress import Progress
+from srsg.engines.progress import Progress, announce_compiling, progress_for
 from srsg.engines.warnings import warn_user
 from srsg.estimators.cluster_counts import BestCountsMixin, score_cluster_counts
 from srsg.estimators.equal_points import EqualPointsMixin
@@ -377,7 +377,7 @@ class GraphClusterer(
         self._validate_params()
         before = self._take_learnt()
         try:
-            with fit_task(self, X):
+            with fit_task(self, X), announce_compiling(progress_for(self.verbose)):
                 yield self._points_and_engine(X, progress_of(self))
         except BaseException:
             self._take_learnt()

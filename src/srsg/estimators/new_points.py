@@ -14,7 +14,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from srsg.engines import Engine, serial_linear_algebra
-from srsg.engines.progress import progress_for
+from srsg.engines.progress import announce_compiling, progress_for
 from srsg.estimators.confidence import ConfidenceMixin
 from srsg.estimators.equal_points import warn_of_zero_rows
 from srsg.estimators.fitting import engine_of, is_dask
@@ -183,7 +183,8 @@ class NewPointsMixin(ConfidenceMixin, ClassNamePrefixFeaturesOutMixin, Transform
         """New points with their codes and clusters."""
         check_is_fitted(self, "labels_")
         new, engine = self._new_points(X)
-        codes = self._codes_of_new(new, engine)
+        with announce_compiling(engine.progress):
+            codes = self._codes_of_new(new, engine)
         shares = cluster_shares(self._votes(codes), self.labels_, self.n_clusters_)
         zero = self._without_direction(new)
         if zero.any():

@@ -8,8 +8,9 @@ import sys
 import time
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
+from inspect import signature
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import adjusted_rand_score
 
-from srsg.engines.progress import SILENT, Progress, Stage, send_progress_to
+from srsg.engines.progress import (
+    SILENT,
+    Progress,
+    Stage,
+    announce_compiling,
+    send_progress_to,
+)
 from srsg.metrics import scores
 from srsg.points import as_dense
 from srsg.registry import methods
@@ -69,6 +76,7 @@ def compare_methods(
     names: Sequence[str] | None = None,
     random_state: int = 0,
     n_jobs: int | None = None,
+    affine: bool = False,
     progress: Progress = SILENT,
 ) -> Iterator[MethodResult]:
     """Fit methods with their defaults, one after the other, each in a process of its own.
@@ -89,6 +97,9 @@ def compare_methods(
         Starts of K-means.
     n_jobs : int or None
         Threads; None takes all cores.
+    affine : bool
+        Add a constant coordinate for the methods that have this parameter: for columns that were
+        centred.
     progress : Progress
         Told about the methods, and about the stages of each.
 
@@ -108,10 +119,12 @@ def compare_methods(
     """
     dense = as_dense(X)
     for name in methods() if names is None else names:
-        given: dict[str, int | None] = {"random_state": random_state}
+        given: dict[str, Any] = {"random_state": random_state}
         if methods()[name].path.startswith("srsg:"):  # scikit-learn's K-means has no n_jobs
             given["n_jobs"] = n_jobs
-        yield _in_own_process(name, dense, n_clusters, y, given, progress)
+        if affine and "affine" in signature(methods()[name].estimator).parameters:
+            given["affine"] = True
+        yield _in_own_process(name, dense, n_clusters, y, given, _Named(name, progress))
 
 
 def pairwise_ari(outcomes: Sequence[MethodResult]) -> FloatArray:
@@ -195,6 +208,19 @@ def _listen(connection: Connection, progress: Progress, stage: Stage | None = No
             return content
 
 
+class _Named(Progress):
+    """Puts the name of a method in front of its stages."""
+
+    def __init__(self, name: str, other: Progress) -> None:
+        self._name, self._other = name, other
+
+    def stage(self, label: str, total: int) -> AbstractContextManager[Stage]:
+        return self._other.stage(f"{self._name}: {label}", total)
+
+    def note(self, message: str) -> None:
+        self._other.note(message)
+
+
 class _SentProgress(Progress):
     """Sends progress to another process."""
 
@@ -230,12 +256,13 @@ def _measure(connection: Connection, name: str) -> None:
     method = methods()[name]
     with warnings.catch_warnings(record=True) as caught:
         try:
-            with warnings.catch_warnings():
+            progress = _SentProgress(connection)
+            with warnings.catch_warnings(), announce_compiling(progress):
                 warnings.simplefilter("ignore")
                 _warm_up(method.default(2, **parameters), X)
             model = method.default(n_clusters, **parameters)
             before, start = peak_megabytes(reset=True), time.perf_counter()
-            with send_progress_to(_SentProgress(connection)):
+            with send_progress_to(progress):
                 model.fit(X)
             seconds, after = time.perf_counter() - start, peak_megabytes()
         except (ValueError, MemoryError, ArithmeticError) as error:

@@ -10,9 +10,6 @@ from numpy.typing import NDArray
 from srsg.files import Table
 from srsg.points import name_rows
 
-UNEQUAL = 10.0
-"""If the spreads of features differ by more than this factor, the widest outweigh the others."""
-
 
 @dataclass(frozen=True)
 class Fact:
@@ -99,7 +96,7 @@ def _missing(table: Table) -> Fact:
     return Fact(
         "missing values",
         f"in {table.n_dropped} of {table.n_dropped + len(table.X)} rows",
-        "fill them in, or drop these rows with --drop-missing",
+        "fill them in with --impute median, or drop these rows with --drop-missing",
         True,
     )
 
@@ -137,13 +134,13 @@ def _scales(table: Table) -> Fact:
     if not varying.size:
         return Fact("scales", "nothing varies", "there is nothing to cluster by", True)
     least, most = varying[spread[varying].argmin()], varying[spread[varying].argmax()]
-    found = f"standard deviations from {spread[least]:.3g} to {spread[most]:.3g}"
-    if table.image_shape or spread[most] <= UNEQUAL * spread[least]:
-        return Fact("scales", found)
-    name = _names(table, np.array([most]))
-    return Fact(
-        "scales", found, f"column {name} outweighs others: standardise the columns if it should not"
-    )
+    return Fact("scales", f"standard deviations from {spread[least]:.3g} to {spread[most]:.3g}")
+
+
+def heaviest_column(table: Table) -> str:
+    """The name of the column that varies most."""
+    spread = np.nanstd(table.X, axis=0, dtype=np.float64)
+    return _names(table, np.array([spread.argmax()]))
 
 
 def _names(table: Table, columns: NDArray[np.intp]) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 from numba import config, njit
+from numba.core import event
 from numba.misc.appdirs import AppDirs
 
 # Lets the compiler vectorise a sum. The order of the additions is fixed at compile time, so a
@@ -105,6 +106,29 @@ def kernel(**options):
             config.CACHE_DIR = users
 
     return compiled
+
+
+class _Once(event.Listener):
+    """Calls a function when the first kernel is compiled, and not again."""
+
+    def __init__(self, tell):
+        self._tell = tell
+
+    def on_start(self, event):
+        tell, self._tell = self._tell, None
+        if tell is not None:
+            tell()
+
+    def on_end(self, event):
+        pass
+
+
+def when_compiling(tell):
+    """A context in which ``tell`` is called, once, when a kernel is compiled.
+
+    Kernels that are loaded from the cache do not count: numba reports what it compiles itself.
+    """
+    return event.install_listener("numba:compile", _Once(tell))
 
 
 helper = partial(njit, **_OPTIONS, no_cpython_wrapper=True, **_as_parts())

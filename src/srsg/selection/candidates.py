@@ -12,12 +12,21 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
-from srsg.estimators import SRSG, RidgeGraph
+from srsg.estimators import SRSG, LocalScalingSpectralClustering, RidgeGraph
 from srsg.types import FloatArray
 
 MANY_FEATURES = 100
 """From here on a half of the features still describes the points, and directions tell them apart:
 images, spectra, gene expression. Fewer columns are taken for those of a table."""
+
+FEW_FEATURES = 3
+"""Up to here directions say little, since all of them are taken; distances decide."""
+
+MOST_FOR_DISTANCES = 10_000
+"""Points for which all distances fit into memory."""
+
+UNEQUAL = 10.0
+"""Few columns share a unit if their standard deviations differ by at most this factor."""
 
 ONE_UNIT = 1 / 4
 """Columns share a unit if the variance is spread over at least this share of them."""
@@ -29,6 +38,8 @@ class Columns(Enum):
     """What the columns of the data look like."""
 
     MANY = "many features"
+    FEW = "a table of few columns"
+    FEW_IN_SEVERAL_UNITS = "a table of few columns with different units"
     ONE_UNIT = "a table whose columns share one unit"
     SEVERAL_UNITS = "a table whose columns have different units"
 
@@ -51,12 +62,30 @@ def look_at_columns(X: NDArray | sparse.csr_array) -> Columns:
     """
     if X.shape[1] >= MANY_FEATURES:
         return Columns.MANY
+    if X.shape[1] <= FEW_FEATURES and X.shape[0] <= MOST_FOR_DISTANCES:
+        return Columns.FEW if shares_one_unit(X) else Columns.FEW_IN_SEVERAL_UNITS
+    return Columns.ONE_UNIT if shares_one_unit(X) else Columns.SEVERAL_UNITS
+
+
+def shares_one_unit(X: NDArray | sparse.csr_array) -> bool:
+    """Whether the variance is spread over many columns, instead of being that of a few.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from srsg.selection.candidates import shares_one_unit
+    >>> X = np.random.default_rng(0).standard_normal((50, 8))
+    >>> shares_one_unit(X), shares_one_unit(X * 10.0 ** np.arange(8))
+    (True, False)
+    """
     variance = _variances(X)
     variance = variance[variance > 0]
     if not variance.size:
-        return Columns.ONE_UNIT
+        return True
+    if X.shape[1] <= FEW_FEATURES:
+        return bool(variance.max() <= UNEQUAL**2 * variance.min())
     spread = variance.sum() ** 2 / (variance**2).sum()
-    return Columns.ONE_UNIT if spread >= ONE_UNIT * len(variance) else Columns.SEVERAL_UNITS
+    return bool(spread >= ONE_UNIT * len(variance))
 
 
 def _variances(X: NDArray | sparse.csr_array) -> FloatArray:
@@ -75,6 +104,11 @@ def auto_candidates(columns: Columns, options: dict[str, Any]) -> Candidates:
     """
     if columns is Columns.MANY:
         return [("srsg", SRSG(**options)), ("ridge", RidgeGraph(**options))]
+    if columns is Columns.FEW:
+        return [("sc", LocalScalingSpectralClustering(**options))]
+    if columns is Columns.FEW_IN_SEVERAL_UNITS:
+        distances = LocalScalingSpectralClustering(**options)
+        return [("sc, standardised", make_pipeline(StandardScaler(), distances))]
     # After standardising, the mean point is the origin: without the constant coordinate a point
     # and its mirror image would get the same code.
     affine_srsg = make_pipeline(StandardScaler(), SRSG(affine=True, **options))

@@ -81,6 +81,7 @@ class StabilitySearch(BestCountsMixin, ClusterMixin, BaseEstimator):
     candidates : "auto", "graphs", or mapping or sequence of (name, estimator)
         Clusterers or pipelines that end in one, each with a parameter ``n_clusters``. Earlier ones
         win ties. "auto" looks at the columns: SRSG and ridge codes for 100 features or more;
+        spectral clustering by distances for three columns or fewer, where directions say little;
         SRSG, its standardised affine form, that of ridge codes, and K-means for tables whose
         columns share one unit; for other tables only what is standardised. "graphs" leaves out
         what builds no graph.

@@ -1,0 +1,188 @@
+"""What is done to the columns before they are clustered: scaling, and filling in what is missing.
+
+The fitted steps become part of the model, so that new points are treated in the same way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from srsg.cli import options
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from srsg.files import Table
+
+SCALES = ("none", "standard", "minmax", "auto")
+IMPUTERS = ("median", "knn")
+
+
+def _one_of(names: Sequence[str]) -> Any:
+    def check(value: str | None) -> str | None:
+        if value not in (None, *names):
+            raise typer.BadParameter(f"{value!r} is not one of {', '.join(names)}.")
+        return value
+
+    return check
+
+
+@dataclass(frozen=True)
+class Preparing:
+    """How the columns are prepared."""
+
+    scale: Annotated[
+        str | None,
+        typer.Option(
+            metavar="|".join(SCALES),
+            callback=_one_of(SCALES),
+            help="Give columns equal weight: standard (mean 0, deviation 1), minmax (0 to 1), or "
+            "auto, which standardises columns of different units.",
+            show_default="none; the search for a method tries several",
+            rich_help_panel=options.READING,
+        ),
+    ] = None
+    impute: Annotated[
+        str | None,
+        typer.Option(
+            metavar="|".join(IMPUTERS),
+            callback=_one_of(IMPUTERS),
+            help="Fill in missing values: by the median of the column, or from the rows most "
+            "like this one.",
+            rich_help_panel=options.READING,
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """Points that were scaled and filled in, and the fitted steps that did it."""
+
+    X: NDArray
+    steps: list[tuple[str, Any]] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    centred: bool = False
+    """Whether the mean point is the origin, where points and their mirror images look alike."""
+
+    def model(self, estimator: Any) -> Any:
+        """The steps and what was fitted on their output as one model, for new points."""
+        from sklearn.pipeline import Pipeline
+
+        from srsg.graph.unwrapping import best_of
+
+        if not self.steps:
+            return estimator
+        best = best_of(estimator)
+        last = best.steps if isinstance(best, Pipeline) else [("clusterer", best)]
+        return Pipeline([*self.steps, *last])
+
+    def in_units(self) -> NDArray:
+        """The points in the units of the file, with all gaps filled in."""
+        scaler = dict(self.steps).get("scale")
+        return self.X if scaler is None else scaler.inverse_transform(self.X)
+
+
+def prepare(X: NDArray, wanted: Preparing, table: Table, *, by_search: bool = False) -> Prepared:
+    """Scale the columns and fill in missing values, as the options ask for.
+
+    Parameters
+    ----------
+    X : ndarray
+        The points; missing values are NaN.
+    wanted : Preparing
+        The options.
+    table : Table
+        Where the points come from.
+    by_search : bool
+        Whether a search follows, which tries scaled and unscaled columns itself.
+    """
+    steps: list[tuple[str, Any]] = []
+    scale, notes = _chosen_scale(X, wanted.scale, table, by_search)
+    if scale != "none":
+        from sklearn.preprocessing import MinMaxScaler, StandardScaler
+
+        scaler = StandardScaler() if scale == "standard" else MinMaxScaler()
+        X = scaler.fit_transform(X)  # both ignore what is missing
+        steps.append(("scale", scaler))
+    if wanted.impute is not None:
+        notes += filled_in(X, wanted.impute)
+        imputer = _imputer(wanted.impute)
+        X = imputer.fit_transform(X)
+        steps.append(("impute", imputer))
+    return Prepared(X, steps, notes, centred=scale == "standard")
+
+
+def filled_in(X: NDArray, how: str = "model") -> list[str]:
+    """A note on the missing values that will be filled in; none if there are none."""
+    import numpy as np
+
+    from srsg.files.errors import count_of
+
+    gaps = np.isnan(X)
+    if not gaps.any():
+        return []
+    by = {
+        "median": "by the median of their column",
+        "knn": "from the five rows most like theirs",
+        "model": "as when the model was fitted",
+    }
+    rows = int(gaps.any(axis=1).sum())
+    values = count_of(int(gaps.sum()), "missing value")
+    return [f"{values} in {rows} of {count_of(len(X), 'row')} filled in {by[how]}"]
+
+
+def has_imputer(model: Any) -> bool:
+    """Whether a model fills in missing values."""
+    from sklearn.impute import KNNImputer, SimpleImputer
+    from sklearn.pipeline import Pipeline
+
+    steps = model.steps if isinstance(model, Pipeline) else []
+    return any(isinstance(step, (SimpleImputer, KNNImputer)) for _, step in steps)
+
+
+def scale_warning(X: NDArray, table: Table) -> str | None:
+    """What to say if a few columns outweigh the others; None if none do."""
+    import numpy as np
+
+    from srsg.files.inspection import heaviest_column
+    from srsg.selection.candidates import shares_one_unit
+
+    if table.image_shape or not isinstance(X, np.ndarray) or shares_one_unit(_without_gaps(X)):
+        return None
+    name = heaviest_column(table)
+    return (
+        f"columns have different units, and column {name} outweighs others: --scale standard gives "
+        "all the same weight"
+    )
+
+
+def _without_gaps(X: NDArray) -> NDArray:
+    import numpy as np
+
+    return X[~np.isnan(X).any(axis=1)]
+
+
+def _imputer(name: str) -> Any:
+    from sklearn.impute import KNNImputer, SimpleImputer
+
+    return SimpleImputer(strategy="median") if name == "median" else KNNImputer(n_neighbors=5)
+
+
+def _chosen_scale(
+    X: NDArray, scale: str | None, table: Table, by_search: bool
+) -> tuple[str, list[str]]:
+    """The scale to use, and what there is to say about it."""
+    if scale in ("standard", "minmax"):
+        return str(scale), []
+    if by_search:  # compares what is standardised with what is not
+        return "none", []
+    warning = None if scale == "none" else scale_warning(X, table)
+    if scale != "auto":
+        return "none", [] if warning is None else [warning]
+    if warning is None:
+        return "none", ["--scale auto: columns share one unit and are left as they are"]
+    return "standard", ["--scale auto: columns have different units and are standardised"]
