@@ -131,6 +131,6 @@ _ORDER = [name for name, (_, share) in KINDS.items() for _ in range(share)]
 
 def case_of(number):
     """Name, function and random numbers of a case."""
-    rng = np.random.default_rng([17, number])
+    rng = np.random.default_rng([17, number] if number >= 0 else [18, -number])
     name = _ORDER[rng.integers(len(_ORDER))]
     return name, KINDS[name][0], rng

@@ -124,7 +124,9 @@ def check_srsg(model):
     expect(np.isfinite(history).all(), "objective is not finite", history)
     for codes, value in ((model.init_codes_, history[0]), (model.codes_, history[-1])):
         found = plain.srsg_objective(X, dense(codes), model.neighbors_, model.gamma)
-        expect(abs(found - value) <= 1e-9 * (1 + abs(value)), "objective", value, found)
+        # The fit is computed from inner products: its rounding grows with the squares of the codes.
+        slack = 1e-9 * (1 + abs(value)) + 1e-13 * float(abs(codes).sum(axis=1).max()) ** 2
+        expect(abs(found - value) <= slack, "objective", value, found)
 
 
 def check_laplacian(model):
@@ -162,7 +164,8 @@ def check_ridge(model):
 
 def check_smce(model):
     sums = np.asarray(model.codes_.sum(axis=1)).ravel()
-    expect(np.abs(sums - 1).max() < 1e-6, "codes do not add up to one", sums)
+    if model.neighbors_.shape[1]:  # equal points have no directions to each other
+        expect(np.abs(sums - 1).max() < 1e-6, "codes do not add up to one", sums)
     expect((model.dual_gap_ >= 0).all(), "negative duality gap", model.dual_gap_)
 
 

@@ -35,10 +35,8 @@ def model_bytes(number):
 def damaged_model(rng):
     """A model file with damaged bytes, a damaged array in a sound archive, or a changed value."""
     content = model_bytes(int(rng.integers(4)))
-    if rng.random() < 0.3:
-        content = damaged(rng, content)
-    else:
-        content = _rewritten(rng, content)
+    change = damaged if rng.random() < 0.3 else _rewritten
+    content = change(rng, content)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.skops"
         path.write_bytes(content)
@@ -66,7 +64,9 @@ def _changed(rng, name, member):
         array = np.load(io.BytesIO(member), allow_pickle=False).copy()
         if array.size:
             flat = array.reshape(-1)
-            hostile = [-1, 10**9, 0] if array.dtype.kind in "iu" else [np.nan, np.inf, 1e300, -1e300]
+            hostile = (
+                [-1, 10**9, 0] if array.dtype.kind in "iu" else [np.nan, np.inf, 1e300, -1e300]
+            )
             flat[rng.integers(flat.size)] = hostile[rng.integers(len(hostile))]
         target = io.BytesIO()
         np.save(target, array[: len(array) - int(rng.random() < 0.2)] if array.ndim else array)

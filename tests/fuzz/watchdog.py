@@ -25,8 +25,8 @@ START_SECONDS = 600.0
 WORKER_BYTES = 12 * 2**30
 """Of address space, most of which libraries only reserve."""
 
-WARM_UP = 60
-"""Cases run before the first one that counts: kernels are compiled in them."""
+WARM_UP = range(-300, 0)
+"""Cases before the first one that counts: kernels are compiled in them."""
 
 
 @dataclass
@@ -68,11 +68,10 @@ def run_case(number):
 
 
 def _work(numbers, pipe):
-    # Only in the worker: the checks are compiled into the kernels, which have a cache of their own.
     resource.setrlimit(resource.RLIMIT_AS, (WORKER_BYTES, WORKER_BYTES))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     faulthandler.enable()
-    for number in range(WARM_UP):
+    for number in WARM_UP:
         pipe.send(("warming up", number))
         run_case(number)
     for number in numbers:
@@ -81,6 +80,9 @@ def _work(numbers, pipe):
         found = run_case(number)
         pipe.send(("ended", (number, *found, time.perf_counter() - started)))
     pipe.send(("finished", None))
+
+
+WORK = _work
 
 
 class _Worker:
@@ -93,7 +95,7 @@ class _Worker:
     def start(self):
         context = get_context("spawn")
         self.pipe, other = context.Pipe(duplex=False)
-        self.process = context.Process(target=_work, args=(self.numbers, other), daemon=True)
+        self.process = context.Process(target=WORK, args=(self.numbers, other), daemon=True)
         self.process.start()
         other.close()
         self.case, self.since, self.finished = None, time.monotonic(), False
