@@ -35,10 +35,11 @@ SEED = 17
 SECONDS = 60.0
 """A mutant whose tests take longer is stuck in a loop."""
 
+PLAIN = "tests/kernels/test_plain_results.py"
 TESTS = {
-    "kernels": ["tests/kernels/test_plain_results.py"],
-    "solvers": ["tests/properties", "tests/solvers"],
-    "graph": ["tests/graph", "tests/properties"],
+    "kernels": [PLAIN],
+    "solvers": [PLAIN, "tests/solvers"],
+    "graph": ["tests/graph", "tests/fuzz/test_findings.py"],
 }
 """Where the tests of a folder are, those that fail soonest first."""
 

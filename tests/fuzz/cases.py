@@ -45,8 +45,7 @@ def smaller_blocks(model, X):
 
     again = type(model)(**model.get_params())
     with (
-        patch("srsg.engines.threads.BLOCK_SIZE", 1),
-        patch("srsg.estimators.engines.block_size_within", lambda *_: 1),
+        patch("srsg.estimators.fitting.block_size_within", lambda *_: 1),
     ):
         check_same_bits(model, again.fit(X))
 

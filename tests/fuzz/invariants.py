@@ -6,6 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from fuzz.outcomes import expect
+from srsg.neighbors import neighbor_graph, undirected
 from support import plain
 
 EPS = 1e-9
@@ -122,8 +123,10 @@ def check_srsg(model):
     check_certificate(model.kkt_violation_, X, dense(model.init_codes_), model.lam)
     history = model.objective_history_
     expect(np.isfinite(history).all(), "objective is not finite", history)
+    S = dense(undirected(neighbor_graph(model.neighbors_), model.neighbor_graph))
+    neighbors = [np.flatnonzero(row) for row in S]
     for codes, value in ((model.init_codes_, history[0]), (model.codes_, history[-1])):
-        found = plain.srsg_objective(X, dense(codes), model.neighbors_, model.gamma)
+        found = plain.srsg_objective(X, dense(codes), neighbors, model.gamma)
         # The fit is computed from inner products: its rounding grows with the squares of the codes.
         slack = 1e-9 * (1 + abs(value)) + 1e-13 * float(abs(codes).sum(axis=1).max()) ** 2
         expect(abs(found - value) <= slack, "objective", value, found)

@@ -51,6 +51,8 @@ GENERATORS = {
     "max_iter": either(0.7, one_of(100), few),
     "l1_ratio": one_of(1.0, 0.9, 0.5, 1e-3, 1e-16),
     "keep": one_of(0.95, 1.0, 0.5, 1e-16),
+    "neighbor_graph": one_of("directed", "either", "mutual"),
+    "stop": one_of("supports", "objective"),
     "laplacian": one_of("neighbors", "codes"),
     "affine": either(0.6, one_of(False), either(0.6, one_of(True), positive)),
     "bridge": either(0.5, one_of("auto", None), either(0.2, one_of(0.0), positive)),

@@ -15,7 +15,15 @@ from srsg.engines import ThreadEngine
 from srsg.graph.weights import agreement
 from srsg.kernels.candidates import add_candidates, nearest_candidates, solve_over_candidates
 from srsg.kernels.chebyshev import chebyshev
-from srsg.kernels.codes import Codes, drop_zeros, keep_supports, padded, residuals
+from srsg.kernels.codes import (
+    Codes,
+    Neighbors,
+    keep_supports,
+    padded,
+    renewed,
+    residuals,
+    support_distances,
+)
 from srsg.kernels.correlations import ScanBounds, SortedLists, nearest, violators
 from srsg.kernels.layout import spread_out
 from srsg.kernels.levels import dependency_levels
@@ -29,7 +37,6 @@ from srsg.kernels.linalg import (
 )
 from srsg.kernels.scattering import folded_products
 from srsg.kernels.small_problems import make_problems, packed_length
-from srsg.kernels.votes import support_distances
 from srsg.neighbors import nearest_neighbors
 from srsg.points import Points, unit_points
 from srsg.solvers import (
@@ -81,8 +88,7 @@ def plain_gap(x, z, atoms, lam, ridge=0.0):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("lam", [0.02, 0.3, 1.2])
-@pytest.mark.parametrize("ridge", [0.0, 0.1])
+@pytest.mark.parametrize(("lam", "ridge"), [(0.02, 0.0), (0.3, 0.1), (1.2, 0.0)])
 def test_l1_codes_are_optimal_and_their_certificates_true(kind, lam, ridge):
     points = points_like(kind)
     x = points.x.astype(float)
@@ -122,12 +128,13 @@ def test_dependent_points_give_a_minimiser():
 
 
 @pytest.mark.parametrize("kind", KINDS[:4])
-@pytest.mark.parametrize("settings", [(0.1, 0.05), (0.001, 0.3), (1.0, 0.01), (0.02, 2.0)])
+@pytest.mark.parametrize("settings", [(0.1, 0.05), (0.001, 0.3), (0.02, 2.0)])
 def test_sweeps_are_those_of_the_plain_algorithm(kind, settings):
     gamma, step = settings
     points = points_like(kind, 12)
     start = l1_codes(points, 0.1, n_neighbors=4, engine=ENGINES[0])
-    limits = {"max_sweeps": 4, "max_iter": 20, "tol": 1e-6}
+    stop = "supports" if gamma > 0.01 else "objective"
+    limits = {"max_sweeps": 4, "max_iter": 20, "tol": 1e-6, "stop": stop}
     found = srsg_codes(
         points, start.codes, start.neighbors, gamma=gamma, step=step, engine=ENGINES[0], **limits
     )
@@ -187,7 +194,8 @@ def test_support_distances():
     np.fill_diagonal(Z, 0)
     neighbors = np.array([rng.permutation(np.delete(np.arange(9), i))[:3] for i in range(9)])
     expected = sum(plain.support_distance(Z, i, j) for i in range(9) for j in neighbors[i])
-    assert support_distances(Codes.from_csr(sparse.csr_array(Z)), neighbors) == expected
+    lists = Neighbors(np.arange(0, 28, 3), neighbors.ravel())
+    assert support_distances(Codes.from_csr(sparse.csr_array(Z)), lists) == expected
 
 
 # The Laplacian's codes
@@ -205,7 +213,7 @@ def test_laplacian_codes_solve_their_last_problem(kind, laplacian):
         start.neighbors,
         lam=lam,
         gamma=gamma,
-        max_sweeps=60,
+        max_sweeps=30,
         tol=1e-13,
         laplacian=laplacian,
         engine=ENGINES[0],
@@ -392,14 +400,20 @@ def test_codes_lose_zeros_and_keep_their_values():
     assert copy.size.tolist() == [3, 0]
     assert copy.index[0, :3].tolist() == [1, 5, 7]
     assert copy.value[0, :3].tolist() == [3.0, -2.0, 1.0]
-    copy = codes.resized(6)
-    drop_zeros(copy)
-    assert copy.index[0, :3].tolist() == [7, 5, 1]
-    assert copy.size.tolist() == [3, 0]
+    joining, count = np.array([[9, 4], [8, 6]]), np.array([2, 0])
+    more = renewed(codes, joining, count)
+    assert more.size.tolist() == [5, 0]
+    assert more.index[0].tolist()[:5] == [7, 5, 1, 9, 4]
+    assert more.value[0].tolist()[:3] == [1.0, -2.0, 3.0]
+    done = renewed(codes, joining, np.array([0, 1]))
+    assert done.index[0, :3].tolist() == [1, 5, 7]
+    assert done.value[0, :3].tolist() == [3.0, -2.0, 1.0]
+    assert done.index[1, :1].tolist() == [8]
     assert padded(np.array([[1, 2, 3]]), 2).tolist() == [[1, 2]]
     both = Codes.concatenate([codes, copy])
     assert both.index.shape == (4, 4)
     assert both.to_csr(8).toarray()[2].tolist() == [0, 3, 0, 0, 0, -2, 0, 1]
+    assert copy.trimmed().index.shape == (2, 3)
 
 
 def test_residuals():
