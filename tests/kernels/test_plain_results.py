@@ -36,7 +36,7 @@ from srsg.kernels.linalg import (
     null_direction,
 )
 from srsg.kernels.scattering import folded_products
-from srsg.kernels.small_problems import make_problems, packed_length
+from srsg.kernels.sweep import make_problems, packed_length
 from srsg.neighbors import nearest_neighbors
 from srsg.points import Points, unit_points
 from srsg.solvers import (
