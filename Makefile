@@ -5,13 +5,21 @@ VENV := .venv
 RUN := $(VENV)/bin/python
 READY := $(VENV)/.ready
 
-.PHONY: demo test bench release clean
+.PHONY: demo test fuzz faults bench release clean
 
 demo: $(READY)
 	$(RUN) -m srsg demo
 
 test: $(READY)
 	$(RUN) -m pytest
+
+# Random cases with bounds checks and a watchdog; CASES=1000 runs fewer.
+fuzz: $(READY)
+	PYTHONPATH=tests $(RUN) -m fuzz --cases $(or $(CASES),100000)
+
+# Kills, full disks, lost workers: writes docs/reliability.md.
+faults: $(READY)
+	PYTHONPATH=tests $(RUN) -m faults
 
 bench: $(READY)
 	$(RUN) -m pip install --quiet --disable-pip-version-check --editable ".[bench]"

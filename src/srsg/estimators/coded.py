@@ -232,6 +232,21 @@ class AgreementClusterer(CodeClusterer):
     affinity: str
     n_components: int | None
 
+    def _check_size(self, n_points: int) -> None:
+        super()._check_size(n_points)
+        if self.n_components is None:
+            return
+        if self.n_components > n_points:
+            raise ValueError(
+                f"n_components={self.n_components} exceeds the number of points, "
+                f"n_samples={n_points}."
+            )
+        if self.assign_labels != "kmeans":
+            raise ValueError(
+                f"n_components needs assign_labels='kmeans': {self.assign_labels!r} finds one "
+                "cluster for each eigenvector."
+            )
+
     def _graph_of_codes(self) -> sparse.csr_array:
         """The graph whose edges are weighed by agreement."""
         return self.affinity_matrix_

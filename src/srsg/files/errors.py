@@ -23,6 +23,10 @@ class FileError(ValueError):
     nowhere.csv: there is no such file.
     """
 
+    def __init__(self, message: str) -> None:
+        # A column may have a name of several lines.
+        super().__init__(" ".join(message.split("\n")).replace("\r", " "))
+
 
 @contextmanager
 def explained(failure: str) -> Iterator[None]:

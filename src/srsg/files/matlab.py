@@ -12,6 +12,7 @@ from scipy import io, sparse
 from srsg.files.arrays import choose_arrays
 from srsg.files.contents import Contents, Request
 from srsg.files.errors import FileError, needed, parsing
+from srsg.files.matlab_elements import byte_order, dense_of_columns, read_variables
 
 HDF5_START = b"\x89HDF\r\n\x1a\n"
 USER_BLOCK = 512
@@ -25,7 +26,8 @@ def read_mat(path: Path, request: Request) -> Contents:
     if HDF5_START in (head[: len(HDF5_START)], head[USER_BLOCK:]):
         return read_hdf5(path, request)
     with parsing(str(path), "a MATLAB file"):
-        found = io.loadmat(path)
+        order = byte_order(path)
+        found = read_variables(path, order) if order else io.loadmat(path)
     arrays = {
         name: _plain(value)
         for name, value in found.items()
@@ -74,8 +76,7 @@ def _sparse(group: Any) -> NDArray:
     shape = (int(group.attrs["MATLAB_sparse"]), len(columns) - 1)
     if "data" not in group:  # nothing but zeros
         return np.zeros(shape)
-    parts = (group["data"][()], group["ir"][()], columns)
-    return sparse.csc_array(parts, shape=shape).toarray()
+    return dense_of_columns(group["ir"][()], columns, group["data"][()], shape)
 
 
 def _dataset(h5py: Any, dataset: Any) -> NDArray | None:

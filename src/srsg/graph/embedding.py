@@ -166,6 +166,8 @@ def connected_components(affinity: Graph) -> tuple[int, NDArray[np.int32]]:
     """The number of components of a symmetric graph, and the component of every vertex."""
     if isinstance(affinity, np.ndarray) and affinity.all():
         return 1, np.zeros(len(affinity), np.int32)  # a search would make it sparse first
+    # SciPy takes entries of a dense graph below 1e-8 for zeros.
+    affinity = sparse.csr_array(affinity)
     n_components, component = csgraph.connected_components(affinity, directed=False)
     return int(n_components), component
 

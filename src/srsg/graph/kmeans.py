@@ -67,7 +67,8 @@ def label_embedding(
     """
     if assign_labels == "discretize":
         try:
-            return np.asarray(discretize(vectors, random_state=random_state), dtype=np.intp)
+            turned = discretize(_without_zero_rows(vectors), random_state=random_state)
+            return np.asarray(turned, dtype=np.intp)
         except np.linalg.LinAlgError as error:
             raise ValueError(
                 "assign_labels='discretize' found no rotation for this embedding: use 'kmeans' or "
@@ -87,6 +88,13 @@ def label_embedding(
         engine=engine,
         weights=weights,
     )
+
+
+def _without_zero_rows(vectors: FloatArray) -> FloatArray:
+    """Rows of zeros, which have no direction, are given one that favours no cluster."""
+    filled = vectors.copy()
+    filled[np.flatnonzero(~vectors.any(axis=1))] = 1.0
+    return filled
 
 
 def kmeans_labels(

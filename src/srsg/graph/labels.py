@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal, overload
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.utils import check_array
 
@@ -108,6 +108,8 @@ def cluster_graph(
     True
     """
     graph = check_affinity(affinity)
+    if neighbors is not None:
+        neighbors = check_neighbors(neighbors, graph.shape[0])
     engine = ThreadEngine(n_jobs)
     if n_clusters == "auto":
         n_clusters = estimate_n_clusters(graph, engine=engine).n_clusters
@@ -139,3 +141,18 @@ def check_affinity(affinity: Matrix) -> Graph:
     if sparse.issparse(graph):
         graph.eliminate_zeros()
     return graph
+
+
+def check_neighbors(neighbors: ArrayLike, n_points: int) -> IntArray:
+    """Refuse neighbours that are no points: SciPy would write out of bounds."""
+    index = np.asarray(neighbors)
+    if index.ndim != 2 or len(index) != n_points or index.dtype.kind not in "iu":
+        raise ValueError(
+            f"neighbors must be integers, one row for each of {n_points} vertices, got "
+            f"{index.dtype} of shape {index.shape}."
+        )
+    if index.size and not 0 <= index.min() <= index.max() < n_points:
+        raise ValueError(
+            f"neighbors must be from 0 to {n_points - 1}, got {index.min()} to {index.max()}."
+        )
+    return index.astype(np.int64, copy=False)

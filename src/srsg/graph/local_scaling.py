@@ -11,8 +11,11 @@ from sklearn.metrics.pairwise import euclidean_distances
 
 from srsg.engines import Engine, ThreadEngine, serial_linear_algebra
 from srsg.neighbors import Searchable
-from srsg.points import BLOCK_SIZE, blocks_of_rows
+from srsg.points import BLOCK_SIZE, blocks_of_rows, name_rows
 from srsg.types import FloatArray, IntArray
+
+FARTHEST = 1e120
+"""Squares of much larger numbers overflow."""
 
 
 def local_scaling(X: NDArray, scale_neighbor: int) -> FloatArray:
@@ -67,8 +70,13 @@ def local_scaling_rows(
            [0.    , 0.    , 1.    ]])
     """
     engine = engine or ThreadEngine()
-    points = Searchable.of(_of_moderate_size(x))
-    data = (points, _of_moderate_size(queries, like=x))
+    points, new = Searchable.of(_of_moderate_size(x)), _of_moderate_size(queries, like=x)
+    far = np.flatnonzero(np.abs(new).max(axis=1) > FARTHEST)
+    if far.size:
+        raise ValueError(
+            f"X is too far from the fitted points for distances: rows {name_rows(far)}."
+        )
+    data = (points, new)
     blocks = blocks_of_rows(len(queries), BLOCK_SIZE)
     task = partial(_nearest_of_new, n_neighbors=scale_neighbor)
     found = engine.map(task, data, blocks, label="nearest neighbours")

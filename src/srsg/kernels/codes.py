@@ -124,6 +124,7 @@ def symmetrized(codes: sparse.csr_array) -> sparse.csr_array:
     """
     magnitude = abs(codes)
     affinity = sparse.csr_array((magnitude + magnitude.T) / 2)
+    affinity.eliminate_zeros()  # half of the smallest number is zero, and no edge
     affinity.sort_indices()  # in one fixed order, sums along rows have the same bits
     return affinity
 

@@ -64,7 +64,8 @@ def _check_points(model: Any) -> None:
     require(x.dtype in (np.float32, np.float64), "fit_X_", f"has type {x.dtype}")
     require(min(x.shape) > 0, "fit_X_", f"has shape {x.shape}")
     if isinstance(model, CodeClusterer):
-        lengths = np.linalg.norm(x.astype(np.float64, copy=False), axis=1)
+        with np.errstate(over="ignore"):  # infinite is not of unit length either
+            lengths = np.linalg.norm(x.astype(np.float64, copy=False), axis=1)
         expected = _first_equal(model) >= 0  # 1, or 0 for a row of zeros
         unit = np.abs(lengths - expected).max() < UNIT_NORM
         require(unit, "fit_X_", "has points that are not of unit length")

@@ -115,11 +115,17 @@ def fpgd_sp(
     allowed = _allowed(fixed_zero, len(z0))
     z0 = np.where(allowed, z0, 0.0)
     takes_part = allowed & ((z0 != 0) | (c <= 0))
-    norms = np.linalg.norm(A, axis=0)
-    start_gradient = 2 * np.abs(A.T @ (b - A @ z0))
+    # Overflow is noticed in what comes out of it.
+    with np.errstate(over="ignore", invalid="ignore"):
+        norms = np.linalg.norm(A, axis=0)
+        resid = b - A @ z0
+        start_gradient = 2 * np.abs(A.T @ resid)
+        sizes = np.concatenate([norms**2, start_gradient, [resid @ resid, b @ b]])
+    if not np.isfinite(sizes).all():
+        raise ValueError("A, b or z0 is too large: the objective overflows.")
     # Where c < 0 the root is NaN, with which no comparison is true: these coordinates take part
     # from the start anyway.
-    with np.errstate(invalid="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         threshold = np.sqrt(2 * gamma * c / step)
     settings = Settings(float(gamma), float(step), int(max_iter), float(tol))
     # Coordinates only ever join, so there are at most n rounds.
@@ -159,7 +165,7 @@ def _run(
     trace = Trace(np.empty(shape[0]), np.empty(shape), np.empty(shape))
     z = z0.copy()
     touched = np.empty(len(z), dtype=bool)
-    with serial_linear_algebra():
+    with serial_linear_algebra(), np.errstate(over="ignore", invalid="ignore"):
         gram, correlation = A.T @ A, A.T @ b
         run = fpgd_sp_run(gram, correlation, float(b @ b), c, z, touched, settings, trace)
     return z, run, trace

@@ -20,6 +20,9 @@ from srsg.kernels.ridge import keep_largest
 from srsg.points import Points, Queries, Rows, blocks_of_rows
 from srsg.types import FloatArray, IntArray
 
+ROWS_PER_RESIDUAL = 64
+"""Rows whose certificates are computed together: enough for a matrix product to be fast."""
+
 
 @dataclass(frozen=True)
 class RidgeCodes:
@@ -89,8 +92,10 @@ def ridge_codes(
     blocks = blocks_of_rows(len(coded), engine.block_size)
     width = min(n_nonzero, points.n - 1 if queries is None else points.n)
     found = engine.map(_LargestEntries(width), data, blocks, label="ridge codes")
-    codes, residuals = zip(*found, strict=True)
-    return RidgeCodes(sparse.csr_array(sparse.vstack(codes)), np.concatenate(residuals))
+    # In blocks of a fixed size: the rounding of a matrix product depends on its shape.
+    fixed = blocks_of_rows(len(coded), ROWS_PER_RESIDUAL)
+    residuals = engine.quiet().map(_residual, data, fixed, label="certificates")
+    return RidgeCodes(sparse.csr_array(sparse.vstack(found)), np.concatenate(residuals))
 
 
 @dataclass(frozen=True)
@@ -121,15 +126,26 @@ def _vectors(points: Points, coded: Queries, ridge: float) -> tuple[FloatArray, 
         # A matrix of the features or of the points, whichever is smaller: its cost is cubic.
         if points.n_features <= points.n:
             gram = x.T @ x
-            factor = linalg.cho_factor(gram + ridge * np.eye(len(gram)), overwrite_a=True)
+            factor = _factor(gram + ridge * np.eye(len(gram)), ridge)
             return np.ascontiguousarray(linalg.cho_solve(factor, targets.T).T), gram
         kernel = x @ x.T
         kernel[np.diag_indices_from(kernel)] += ridge
-        factor = linalg.cho_factor(kernel, overwrite_a=True)
+        factor = _factor(kernel, ridge)
         if coded.new is None:
             return linalg.cho_solve(factor, x), None  # M X^T = X^T (X X^T + ridge I)^-1
         inner = linalg.cho_solve(factor, x @ targets.T)
         return (targets - inner.T @ x) / ridge, None
+
+
+def _factor(matrix: FloatArray, ridge: float) -> tuple[FloatArray, bool]:
+    try:
+        return linalg.cho_factor(matrix, overwrite_a=True)
+    except linalg.LinAlgError as error:
+        raise too_small(ridge) from error
+
+
+def too_small(ridge: float) -> ValueError:
+    return ValueError(f"ridge={ridge} is too small: nothing is left of it beside rounding.")
 
 
 @dataclass(frozen=True)
@@ -138,13 +154,10 @@ class _LargestEntries:
 
     count: int
 
-    def __call__(self, data: _Regression, rows: IntArray) -> tuple[sparse.csr_array, FloatArray]:
+    def __call__(self, data: _Regression, rows: IntArray) -> sparse.csr_array:
         points, block = data.points, data.coded[rows]
         targets = block.vectors(Rows(points.x)).astype(np.float64)
-        vectors = data.vectors[rows]
-        # A point that is coded over the others leaves itself out; a new point has no such entry.
-        own_share = np.einsum("ij,ij->i", targets, vectors) * (block.own >= 0)
-        vectors = vectors / (1 - own_share)[:, None]
+        vectors = _own_left_out(data, block, targets, data.vectors[rows])
         codes = Codes.empty(len(rows), self.count)
         keep_largest(
             points.x,
@@ -154,9 +167,30 @@ class _LargestEntries:
             points.correlation_error,
             *codes,
         )
-        # The full code z = X v, without its own entry, satisfies x - X^T z - ridge v = 0. Points
-        # have unit length, so no inner product with one of them exceeds the length of what remains.
-        own_entry = np.einsum("ij,ij->i", targets, vectors) * (block.own >= 0)
-        full = targets * (1 + own_entry)[:, None]
-        wrong = full - data.times_gram(vectors) - data.ridge * vectors
-        return codes.to_csr(points.n), np.linalg.norm(wrong, axis=1)
+        return codes.to_csr(points.n)
+
+
+def _own_left_out(
+    data: _Regression, block: Queries, targets: FloatArray, vectors: FloatArray
+) -> FloatArray:
+    """The vectors ``v`` whose products with the points are the codes.
+
+    A point that is coded over the others leaves itself out; a new point has no such entry.
+    """
+    own_share = np.einsum("ij,ij->i", targets, vectors) * (block.own >= 0)
+    if not (own_share < 1).all():
+        raise too_small(data.ridge)
+    return np.asarray(vectors / (1 - own_share)[:, None])
+
+
+def _residual(data: _Regression, rows: IntArray) -> FloatArray:
+    """A bound on the violation of the normal equations by the full codes of some rows."""
+    block = data.coded[rows]
+    targets = block.vectors(Rows(data.points.x)).astype(np.float64)
+    vectors = _own_left_out(data, block, targets, data.vectors[rows])
+    # The full code z = X v, without its own entry, satisfies x - X^T z - ridge v = 0. Points
+    # have unit length, so no inner product with one of them exceeds the length of what remains.
+    own_entry = np.einsum("ij,ij->i", targets, vectors) * (block.own >= 0)
+    full = targets * (1 + own_entry)[:, None]
+    wrong = full - data.times_gram(vectors) - data.ridge * vectors
+    return np.linalg.norm(wrong, axis=1)

@@ -98,6 +98,8 @@ def smce_codes(
     coded = engine.map(task, Searchable.of(points), blocks, label="SMCE codes")
     neighbors = np.concatenate([block.neighbors for block in coded])
     codes = np.concatenate([block.codes for block in coded])
+    if not np.isfinite(codes).all():
+        raise ValueError(f"lam={lam} is too large: the codes overflow.")
     distances = np.concatenate([block.distances for block in coded])
     weights = _csr(_kept(_weights(codes, distances), keep), neighbors, len(points))
     return SMCECodes(

@@ -1,0 +1,186 @@
+"""What the fuzzer found, each as a test of its own."""
+
+from __future__ import annotations
+
+import contextlib
+
+import numpy as np
+import pytest
+import scipy.io
+from scipy import sparse
+
+from fuzz.invariants import check_same_bits
+from srsg import (
+    SMCE,
+    SRSG,
+    ElasticNetGraph,
+    LocalScalingSpectralClustering,
+    RidgeGraph,
+    cluster_graph,
+)
+from srsg.engines import ThreadEngine
+from srsg.files import FileError, read_points
+from srsg.graph.embedding import connected_components
+from srsg.graph.kmeans import label_embedding
+from srsg.kernels.codes import symmetrized
+from srsg.persistence import load_model, save_model
+from srsg.points import unit_points
+from srsg.solvers import fpgd_sp, ridge_codes
+
+
+@pytest.fixture
+def normal_points():
+    return np.random.default_rng(0).standard_normal((20, 4))
+
+
+@pytest.mark.parametrize("neighbors", [[[1], [4], [0], [0]], [[1], [-1], [0], [0]]])
+def test_neighbours_out_of_range_are_refused(neighbors):
+    """They made SciPy write out of bounds, and the process died later."""
+    with pytest.raises(ValueError, match="neighbors must be from 0 to 3"):
+        cluster_graph(np.eye(4), 2, neighbors=np.array(neighbors))
+
+
+@pytest.mark.parametrize("neighbors", [np.zeros((3, 1), int), np.zeros((4, 1)), np.zeros(4, int)])
+def test_neighbours_of_another_kind_are_refused(neighbors):
+    with pytest.raises(ValueError, match="neighbors must be integers, one row for each of 4"):
+        cluster_graph(np.eye(4), 2, neighbors=neighbors)
+
+
+@pytest.mark.parametrize("kind", [SRSG, RidgeGraph, ElasticNetGraph])
+@pytest.mark.parametrize("assign_labels", ["discretize", "cluster_qr"])
+def test_eigenvectors_that_are_not_one_for_each_cluster_take_kmeans(
+    normal_points, kind, assign_labels
+):
+    """The labels were as many as the eigenvectors, not as the clusters."""
+    with pytest.raises(ValueError, match="n_components needs assign_labels='kmeans'"):
+        kind(2, n_components=4, assign_labels=assign_labels).fit(normal_points)
+
+
+def test_more_eigenvectors_than_points_are_refused(normal_points):
+    with pytest.raises(ValueError, match="n_components=21 exceeds the number of points"):
+        SRSG(2, n_components=21).fit(normal_points)
+
+
+@pytest.mark.parametrize("n_features", [4, 30])
+def test_the_certificate_of_ridge_codes_depends_on_no_block(n_features):
+    points = unit_points(np.random.default_rng(0).standard_normal((20, n_features)))
+    one, all_at_once = (
+        ridge_codes(points, 0.1, engine=ThreadEngine(1, block_size=size)).residual
+        for size in (1, 1000)
+    )
+    np.testing.assert_array_equal(one, all_at_once)
+
+
+def test_a_ridge_lost_in_rounding_is_named():
+    X = np.outer(np.arange(1, 9), np.ones(4)) * [1, -1, 1, 2]
+    with pytest.raises(ValueError, match="ridge=1e-300 is too small"):
+        RidgeGraph(2, ridge=1e-300).fit(X)
+    with pytest.raises(ValueError, match="ridge=1e-16 is too small"):
+        RidgeGraph(2, ridge=1e-16, n_neighbors=2).fit(np.eye(6)[[0, 1, 2, 3, 4, 5, 0]])
+
+
+def test_an_smce_weight_that_overflows_is_named(normal_points):
+    with pytest.raises(ValueError, match=r"lam=1e[+]300 is too large"):
+        SMCE(2, lam=1e300, n_neighbors=3).fit(normal_points)
+
+
+def test_new_points_too_far_away_are_named(normal_points):
+    model = LocalScalingSpectralClustering(2, random_state=0).fit(normal_points)
+    far = normal_points[:3] * [[1.0], [1e200], [1.0]]
+    with pytest.raises(ValueError, match=r"X is too far from the fitted points .* rows 1"):
+        model.predict(far)
+
+
+def test_weak_edges_of_a_dense_graph_join_its_parts():
+    """SciPy takes weights below 1e-8 for zeros if the matrix is dense."""
+    W = np.array([[1.0, 1e-9, 0.0], [1e-9, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    assert connected_components(W)[0] == 2
+    assert connected_components(sparse.csr_array(W))[0] == 2
+
+
+def test_an_edge_whose_weight_is_zero_is_none():
+    codes = sparse.csr_array([[0.0, 5e-324, 1.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
+    assert symmetrized(codes).nnz == 2
+
+
+@pytest.mark.parametrize("kind", [SMCE, RidgeGraph])
+def test_true_counts_as_one_neighbour(normal_points, kind):
+    one, true = (kind(2, n_neighbors=k, random_state=0).fit(normal_points) for k in (1, True))
+    true.n_neighbors = 1
+    check_same_bits(one, true)
+
+
+def test_points_without_a_direction_are_labelled_by_discretize():
+    vectors = np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0], [1.0, 0.0]])
+    labels = label_embedding(vectors, 2, assign_labels="discretize", random_state=0)
+    assert labels[0] == labels[3] != labels[1]
+    assert labels[2] in (0, 1)
+
+
+@pytest.mark.parametrize("size", [(1e200, 1.0, 1.0), (1.0, 1e200, 1.0), (1.0, 1.0, 1e200)])
+def test_an_algorithm_1_that_overflows_from_the_start_is_refused(size):
+    A, b, z0 = (scale * np.ones(shape) for scale, shape in zip(size, [(2, 3), 2, 3], strict=True))
+    with pytest.raises(ValueError, match="A, b or z0 is too large"):
+        fpgd_sp(A, b, np.ones(3), 0.1, z0, step=0.1)
+
+
+def test_a_column_whose_name_has_two_lines_gives_one_line(tmp_path):
+    path = tmp_path / "f.csv"
+    path.write_text('"first\nsecond",b\n1,2\n3,4\n')
+    with pytest.raises(FileError, match="no column called 'a'") as refused:
+        read_points(path, labels="a")
+    assert "\n" not in str(refused.value)
+
+
+def test_a_model_of_huge_points_is_refused(tmp_path, normal_points):
+    model = SRSG(2, random_state=0).fit(normal_points)
+    path = tmp_path / "model.skops"
+    save_model(model, path)
+    loaded = load_model(path)
+    loaded.fit_X_ = loaded.fit_X_ * 1e200
+    with pytest.raises((TypeError, ValueError), match="not of unit length"):
+        save_model(loaded, path)
+
+
+# MATLAB files: SciPy's reader died of them.
+
+
+def test_a_damaged_sparse_matrix_in_a_matlab_file_is_refused(tmp_path):
+    path = tmp_path / "f.mat"
+    scipy.io.savemat(path, {"fea": sparse.csc_array(np.eye(4, 3)), "gnd": np.arange(4)})
+    content = path.read_bytes()
+    assert read_points(path).X.shape == (4, 3)
+    for at in range(128, len(content)):
+        path.write_bytes(content[:at] + b"\x7f\xff\xff\xff" + content[at + 4 :])
+        with contextlib.suppress(FileError):
+            assert np.isfinite(read_points(path).X).all()
+
+
+@pytest.mark.parametrize("do_compression", [False, True])
+def test_a_matlab_file_of_many_kinds_is_read_as_scipy_reads_it(tmp_path, do_compression):
+    from srsg.files.matlab_elements import byte_order, read_variables
+
+    path = tmp_path / "f.mat"
+    written = {
+        "numbers": np.random.default_rng(0).standard_normal((3, 4)),
+        "stack": np.arange(24, dtype=np.int16).reshape(2, 3, 4),
+        "bytes": np.array([[1, 200]], np.uint8),
+        "single": np.array([[1.5]], np.float32),
+        "waves": np.array([[1 + 2j, 3]]),
+        "empty": np.zeros((0, 3)),
+        "thin": sparse.csc_array([[0.0, 2.0], [0.0, 0.0], [3.0, 0.0]]),
+    }
+    others = {
+        "word": "grün",
+        "words": np.array(["one", "two"], dtype=object),
+        "structure": {"a": 1},
+    }
+    scipy.io.savemat(path, written | others, do_compression=do_compression)
+    found = read_variables(path, byte_order(path))
+    for name, value in written.items():
+        expected = value.toarray() if sparse.issparse(value) else value
+        np.testing.assert_array_equal(found[name], expected)
+        assert found[name].dtype == expected.dtype
+    assert found["word"].tolist() == ["grün"]
+    assert found["words"].tolist() == ["one", "two"]
+    assert "structure" not in found
