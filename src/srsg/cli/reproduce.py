@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 import typer
 
@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from srsg.experiments.run import Evaluation
 
 TableName = Literal["1", "2", "3", "all"]
-FigureName = Literal["sensitivity", "adjacency", "convergence", "supports", "all"]
+FigureName = Literal[
+    "sensitivity", "adjacency", "convergence", "supports", "idea", "robustness", "all"
+]
 
 
 def reproduce(
@@ -57,7 +59,7 @@ def reproduce(
     output = output or Path("docs/results/quick" if quick else "docs/results")
     everything = table is None and figure is None
     tables = _named(table, everything, ("1", "2", "3"))
-    figures = _named(figure, everything, ("sensitivity", "adjacency", "convergence", "supports"))
+    figures = _named(figure, everything, get_args(FigureName)[:-1])
 
     from srsg.experiments.journal import Journal
     from srsg.experiments.run import Evaluation

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import subprocess
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
@@ -48,6 +49,26 @@ def code_digest() -> str:
     True
     """
     return f"{version('srsg')}-{digest_of_results(Path(__file__).parents[1])[:12]}"
+
+
+def made_by() -> str:
+    """The code and the libraries that results come from, for the pages that show them."""
+    names = ("numpy", "scipy", "scikit-learn", "numba")
+    libraries = ", ".join(f"{name} {version(name)}" for name in names)
+    commit = _commit(Path(__file__).parents[3])
+    return f"(code {code_digest()}{commit}; {libraries})"
+
+
+def _commit(repository: Path) -> str:
+    """The commit of a checkout, or nothing for an installed package."""
+    if not (repository / ".git").exists():
+        return ""
+    command = ["git", "-C", str(repository), "rev-parse", "--short", "HEAD"]
+    try:
+        found = subprocess.run(command, capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+    return f", commit {found.stdout.strip()}"
 
 
 def digest_of_results(package: Path) -> str:

@@ -7,7 +7,9 @@ from pathlib import Path
 
 from srsg.experiments.adjacency import draw_adjacency
 from srsg.experiments.convergence import draw_convergence, draw_supports
+from srsg.experiments.idea import draw_idea
 from srsg.experiments.report import results_csv, summary_markdown, table_markdown
+from srsg.experiments.robustness import draw_robustness
 from srsg.experiments.run import Evaluation, RowResults, chosen_rows
 from srsg.experiments.sensitivity import draw_sensitivity
 from srsg.experiments.table_picture import draw_table
@@ -17,6 +19,8 @@ FIGURES: Mapping[str, Callable[[Evaluation, Path, bool], None]] = {
     "adjacency": draw_adjacency,
     "convergence": draw_convergence,
     "supports": draw_supports,
+    "idea": draw_idea,
+    "robustness": draw_robustness,
 }
 
 
