@@ -9,12 +9,14 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.linear_model import Lasso
+from srsg.kernels.chebyshev import chebyshev
+from srsg.kernels.layout import spread_out
+from srsg.kernels.levels import dependency_levels
 
 from fuzz.invariants import l1_violation
 from srsg.engines import ThreadEngine
 from srsg.graph.weights import agreement
 from srsg.kernels.candidates import add_candidates, nearest_candidates, solve_over_candidates
-from srsg.kernels.chebyshev import chebyshev
 from srsg.kernels.codes import (
     Codes,
     Neighbors,
@@ -25,8 +27,6 @@ from srsg.kernels.codes import (
     support_distances,
 )
 from srsg.kernels.correlations import ScanBounds, SortedLists, nearest, violators
-from srsg.kernels.layout import spread_out
-from srsg.kernels.levels import dependency_levels
 from srsg.kernels.linalg import (
     backward_solve,
     cholesky,

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 from sklearn.exceptions import ConvergenceWarning
-
-from srsg.registry import methods
-from srsg.metrics import clustering_accuracy
 from tools.shipped_results import PAGE, fresh_cells
+
+from srsg.metrics import clustering_accuracy
+from srsg.registry import methods
 
 RESULTS = Path(__file__).parents[2] / "docs" / "results"
 ROUNDING = 0.012
