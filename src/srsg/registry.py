@@ -65,7 +65,15 @@ _METHODS = (
         "SRSG",
         "SRSG",
         "srsg:SRSG",
-        {"lam": 0.1, "gamma": 0.1, "n_neighbors": 5, "step": 0.01, "affinity": "paper"},
+        {
+            "lam": 0.1,
+            "gamma": 0.1,
+            "n_neighbors": 5,
+            "step": 0.01,
+            "neighbor_graph": "either",
+            "affinity": "paper",
+            "stop": "objective",
+        },
     ),
     Method("ensc", "elastic net (EnSC)", None, "srsg:ElasticNetGraph"),
     Method("ridge", "ridge (least squares regression)", None, "srsg:RidgeGraph"),
@@ -82,6 +90,7 @@ def methods() -> Mapping[str, Method]:
     >>> list(srsg.methods())
     ['kmeans', 'sc', 'l1', 'smce', 'lr-l1', 'srsg', 'ensc', 'ridge', 'omp']
     >>> srsg.methods()["srsg"].paper(n_clusters=20)
-    SRSG(affinity='paper', n_clusters=20, step=0.01)
+    SRSG(affinity='paper', n_clusters=20, neighbor_graph='either', step=0.01,
+         stop='objective')
     """
     return MappingProxyType({method.name: method for method in _METHODS})

@@ -38,7 +38,7 @@ class SRSGCodes:
     n_let_in : int
         Coordinates that the check of the active sets let in, over all points and sweeps.
     converged : bool
-        Whether the sweeps ended before their bound.
+        Whether the sweeps ended before their bound, or changed no support in the last one.
     """
 
     codes: sparse.csr_array
@@ -58,7 +58,8 @@ class SweepState:
     objective: list[float] = field(default_factory=list)
     n_iter: int = 0
     n_let_in: int = 0
-    converged: bool = False
+    settled: bool = False
+    ended: bool = False
 
     @property
     def n_sweeps(self) -> int:
@@ -66,8 +67,9 @@ class SweepState:
 
     def note(self, value: float, outcome: SweepOutcome, tol: float, stop: Stop) -> None:
         """Take over what a sweep ended with, except the codes."""
-        settled = stop == "supports" and not outcome.changed.any()
-        self.converged = abs(value - self.objective[-1]) < tol or settled
+        self.settled = not outcome.changed.any()
+        enough = stop == "supports" and self.settled
+        self.ended = abs(value - self.objective[-1]) < tol or enough
         self.objective.append(value)
         self.ever_cut |= outcome.cut
         self.n_iter = max(self.n_iter, int(outcome.iterations.max()))
@@ -76,7 +78,7 @@ class SweepState:
     def arrays(self) -> dict[str, NDArray]:
         """All of it, as arrays by name."""
         codes = {name: getattr(self.codes, name) for name in ("indptr", "indices", "data")}
-        counts = np.array([self.n_iter, self.n_let_in, self.converged])
+        counts = np.array([self.n_iter, self.n_let_in, self.settled, self.ended])
         objective = np.array(self.objective)
         return {**codes, "cut": self.ever_cut, "objective": objective, "counts": counts}
 
@@ -85,14 +87,15 @@ class SweepState:
         """The same, made of its arrays."""
         parts = (arrays["data"], arrays["indices"], arrays["indptr"])
         n_points = len(arrays["cut"])
-        n_iter, n_let_in, converged = arrays["counts"].tolist()
+        n_iter, n_let_in, settled, ended = arrays["counts"].tolist()
         return cls(
             sparse.csr_array(parts, shape=(n_points, n_points)),
             arrays["cut"],
             arrays["objective"].tolist(),
             n_iter,
             n_let_in,
-            bool(converged),
+            bool(settled),
+            bool(ended),
         )
 
 
@@ -175,7 +178,7 @@ def srsg_codes(
         run.outcome.fit[:] = run.fits()
         if state.n_sweeps < 0:
             state.objective.append(_objective(run.outcome.fit, run.codes, lists, gamma))
-        while not state.converged and state.n_sweeps < max_sweeps:
+        while not state.ended and state.n_sweeps < max_sweeps:
             with engine.progress.stage(f"sweep {state.n_sweeps + 1}", n_points) as stage:
                 run.sweep(stage)
             value = _objective(run.outcome.fit, run.codes, lists, gamma)
@@ -191,7 +194,7 @@ def srsg_codes(
         n_iter=state.n_iter,
         n_steps_cut=int(state.ever_cut.sum()),
         n_let_in=state.n_let_in,
-        converged=state.converged,
+        converged=state.ended or state.settled,
     )
 
 
