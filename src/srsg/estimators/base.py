@@ -134,7 +134,8 @@ class GraphClusterer(
 
         Everything that can be wrong with it is found here, before any long work.
         """
-        return np.array(as_dense(X), dtype=np.float64, order="C")
+        # Adding zero makes -0.0 the same bits as 0.0, so that equal points have equal bits.
+        return np.array(as_dense(X), dtype=np.float64, order="C") + 0.0
 
     @with_callbacks
     def fit(self, X: Matrix, y: None = None) -> Self:

@@ -110,6 +110,12 @@ class L1Graph(CertifiedClusterer):
         Passes over the data, each a matrix product; none with ``approximate``.
     affine_ : float
         The constant coordinate that was appended; 0 if none was.
+    first_equal_ : ndarray of shape (n,)
+        For every point the first that equals it, after scaling; -1 for a row of zeros. Equal points
+        have one code, over the points that differ from them (of each set of equals, over the
+        first), and one label. They count as many times as they occur: by their edges, in a ratio
+        cut and in K-means. A row of zeros has no code, no edge, neighbours of -1, and the label of
+        the largest cluster.
     fit_X_ : ndarray of shape (n, n_features)
         The fitted points, of unit length, which new ones are coded over.
     n_features_in_ : int

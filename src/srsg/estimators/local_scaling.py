@@ -66,6 +66,9 @@ class LocalScalingSpectralClustering(GraphClusterer):
         For ``n_clusters="auto"``: whether any of these scores is above zero.
     embedding_ : ndarray of shape (n, n_clusters_)
     eigenvalues_ : ndarray of shape (n_clusters_,)
+    first_equal_ : ndarray of shape (n,)
+        For every point the first that equals it. Equal points get one label, and count as many
+        times as they occur.
     fit_X_ : ndarray of shape (n, n_features)
         The fitted points, which new ones are coded over.
     n_features_in_ : int

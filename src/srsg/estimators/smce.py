@@ -102,6 +102,9 @@ class SMCE(GraphClusterer):
     embedding_ : ndarray of shape (n, n_clusters_)
         The coordinates that were clustered; see :meth:`embed` for those of the manifolds.
     eigenvalues_ : ndarray of shape (n_clusters_,)
+    first_equal_ : ndarray of shape (n,)
+        For every point the first that equals it. Equal points get one label, and count as many
+        times as they occur.
     fit_X_ : ndarray of shape (n, n_features)
         The fitted points, which new ones are coded over.
     n_features_in_ : int

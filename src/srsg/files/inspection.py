@@ -105,7 +105,7 @@ def _duplicates(X: NDArray) -> Fact:
     repeated = len(X) - len(np.unique(X, axis=0))
     if not repeated:
         return Fact("duplicates", "none")
-    advice = "duplicates code each other only: remove them if there are many"
+    advice = "none needed: equal rows count as one point of that weight, and get one label"
     return Fact(
         "duplicates", f"{repeated} row{'s repeat' if repeated > 1 else ' repeats'} another", advice
     )
@@ -115,8 +115,8 @@ def _zeros(X: NDArray) -> Fact:
     zero = np.flatnonzero(~X.any(axis=1))
     if not zero.size:
         return Fact("rows of zeros", "none")
-    advice = "remove them: they have no direction, which all methods but sc, smce and kmeans need"
-    return Fact("rows of zeros", f"{zero.size} (rows {name_rows(zero)})", advice, True)
+    advice = "no direction: they go to the largest cluster, except by sc, smce and kmeans"
+    return Fact("rows of zeros", f"{zero.size} (rows {name_rows(zero)})", advice)
 
 
 def _constant(table: Table) -> Fact:

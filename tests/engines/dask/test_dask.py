@@ -209,8 +209,20 @@ def test_values_that_are_not_finite(client, wrong):
 def test_rows_of_zeros_are_numbered_among_all(client):
     bad = X.copy()
     bad[[7, 130]] = 0
-    with pytest.raises(ValueError, match=r"2 row\(s\) of zeros.*rows 7, 130"):
-        L1Graph(5, engine=client).fit(da.from_array(bad, chunks=(60, -1)))
+    with pytest.warns(UserWarning, match=r"2 row\(s\) of zeros.*rows 7, 130"):
+        model = L1Graph(5, engine=client, random_state=0).fit(da.from_array(bad, chunks=(60, -1)))
+    with pytest.warns(UserWarning, match="of zeros"):
+        assert_same(model, L1Graph(5, random_state=0).fit(bad))
+
+
+@pytest.mark.parametrize("rows", [100, 25])
+def test_equal_points_in_different_chunks(client, rows):
+    copies = np.vstack([X, X[20:60], X[:1]])  # some chunks have nothing else
+    expected = SRSG(10, random_state=0).fit(copies)
+    model = SRSG(10, random_state=0, engine=client).fit(da.from_array(copies, chunks=(rows, -1)))
+    assert_same(model, expected)
+    np.testing.assert_array_equal(model.first_equal_[200:], np.r_[20:60, 0])
+    np.testing.assert_array_equal(model.predict(X[:5] + 1), expected.predict(X[:5] + 1))
 
 
 @pytest.mark.parametrize(
