@@ -337,3 +337,26 @@ def test_points_of_one_component_lie_together():
         np.linalg.norm(part - part.mean(axis=0), axis=1).mean() for part in (first, second)
     )
     np.testing.assert_array_equal(coordinates, plane(model, np.zeros((60, 1)))[0])
+
+
+def test_page_compares_methods_where_they_are_given(fitted, digits, tmp_path):
+    X, y = digits
+    model = SRSG(3, random_state=0).fit(X)
+    rows = [
+        {"method": "srsg", "AC": 0.9, "NMI": 0.8, "seconds": 1.5, "megabytes": None},
+        {"method": "kmeans", "AC": 0.5, "NMI": 0.85, "seconds": 0.1, "megabytes": 123.4},
+        {"method": "smce", "AC": None, "error": "<b>too</b> few points"},
+    ]
+    path = write_report(tmp_path / "page.html", model, X, y=y, methods=rows)
+    page = path.read_text("utf-8")
+    table = page[page.index('<section id="methods"') : page.index('<section id="clusters"')]
+    assert table.count("<tr") == 4
+    assert '<tr class="chosen"><th scope="row">SRSG</th>' in table
+    assert "<b>0.900</b>" in table
+    assert "<b>0.850</b>" in table
+    assert "0.500" in table
+    assert "ARI" not in table
+    assert "123" in table
+    assert "failed: &lt;b&gt;too&lt;/b&gt; few points" in table
+    plain = write_report(tmp_path / "plain.html", model, X, y=y).read_text("utf-8")
+    assert '<section id="methods"' not in plain

@@ -30,7 +30,7 @@ NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"
 # Software rendering, so that WebGL is there without a graphics card.
 ARGUMENTS = ["--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
 WINE = load_wine(as_frame=True).data
-SIZES = {"wide": (1400, 900), "narrow": (390, 844)}
+SIZES = {"wide": (1440, 900), "middle": (1024, 768), "narrow": (390, 844)}
 
 
 def find_browser(own):
@@ -68,7 +68,8 @@ def reports(tmp_path_factory):
     model = SRSG(2, random_state=0).fit(table.data)
     names = table.target_names
     write_report(folder / "table.html", model, table.data, y=table.target, class_names=names)
-    write_report(folder / "search.html", searched(), WINE)
+    ids = [f"bottle-{row:03d}" for row in range(len(WINE))]
+    write_report(folder / "search.html", searched(), WINE, row_ids=ids)
     return {name: (folder / f"{name}.html").as_uri() for name in ("digits", "table", "search")}
 
 
@@ -163,6 +164,104 @@ def test_page_is_drawn_and_fits(name, size, scheme, visit, tmp_path):
         assert page.locator("#choice .chart").count() == 1
         name_cell = page.locator("#choice tbody th").first.bounding_box()
         assert name_cell["width"] < SIZES[size][0] / 2  # leaves room for the scores beside it
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("name", ["digits", "table", "search"])
+def test_the_map_is_above_the_fold(name, size, visit):
+    page = visit(name, size)
+    height = SIZES[size][1]
+    assert page.locator("#map-area").bounding_box()["y"] < 0.65 * height
+    assert page.locator("details[open]").count() == 0
+
+
+def test_a_finger_on_the_map_scrolls_the_page(visit):
+    page = visit("digits", "narrow")
+    assert (
+        page.evaluate("getComputedStyle(document.getElementById('points')).touchAction") == "pan-y"
+    )
+
+
+def test_every_chart_names_its_axes(visit):
+    page = visit("digits")
+    for chart in page.locator("svg.chart, svg.graph").all():
+        assert chart.locator("text.label").count() == 2
+        assert all(words.strip() for words in chart.locator("text.label").all_text_contents())
+
+
+def shown(page):
+    """How many points are shown, as the page says."""
+    return page.inner_text("#shown")
+
+
+def test_a_row_of_the_clusters_shows_its_points(visit):
+    page = visit("digits")
+    before = colours(map_pixels(page))
+    page.click("#clusters tbody tr >> nth=3 >> td >> nth=1")
+    painted(page)
+    assert 100 < colours(map_pixels(page)) < before / 3
+    count = page.inner_text("#clusters tbody tr >> nth=3 >> td >> nth=0")
+    assert shown(page) == f"Shown: cluster 3, {count} of 1797 points."
+    assert page.get_attribute("#legend button >> nth=3", "aria-pressed") == "true"
+    page.click("#show-all")
+    painted(page)
+    assert shown(page) == ""
+    assert colours(map_pixels(page)) == before
+
+
+def test_a_cell_of_the_classes_shows_a_class_in_a_cluster(visit):
+    page = visit("digits")
+    cell = page.locator(".confusion td .show >> nth=0")
+    count = cell.inner_text()
+    cell.click()
+    assert shown(page).startswith("Shown: cluster ")
+    assert f" and class 0, {count} of 1797 points." in shown(page)
+    page.click("[data-colour=class]")  # another colouring keeps the filter
+    assert f" and class 0, {count} of 1797 points." in shown(page)
+    page.locator("#legend button >> nth=1").click()
+    assert "class 0, 1," in shown(page)
+
+
+def test_the_largest_disagreements_are_shown_too(visit):
+    page = visit("digits")
+    line = page.locator(".worst .show >> nth=0")
+    count = line.locator("b").inner_text()
+    line.click()
+    assert f", {count} of 1797 points." in shown(page)
+
+
+def test_a_search_finds_points_that_a_filter_hides(visit):
+    page = visit("digits")
+    page.click("#clusters tbody tr >> nth=0 >> .show")
+    hidden = next(
+        row for row in range(9) if f"cluster {page_cluster(page, row)}" not in shown(page)[:20]
+    )
+    page.click("#clusters tbody tr >> nth=0 >> .show")
+    page.fill("#row", str(hidden))
+    page.click("#find button")
+    assert page.inner_text("#picked").startswith(f"Chosen: row {hidden}, cluster")
+    assert "The filter was removed" in page.inner_text("#picked")
+    assert shown(page) == ""
+
+
+def page_cluster(page, row):
+    """The cluster of a row, as the page says."""
+    page.fill("#row", str(row))
+    page.click("#find button")
+    return page.inner_text("#picked").split("cluster ")[1].split(",")[0]
+
+
+def test_a_part_of_a_name_finds_all_that_have_it(visit):
+    page = visit("search")
+    page.fill("#row", "E-01")
+    for turn, row in enumerate((10, 11, 12), 1):
+        page.click("#find button")
+        words = page.inner_text("#picked")
+        assert words.startswith(f"Chosen: bottle-{row:03d},")
+        assert f"Match {turn} of 10" in words
+    page.fill("#row", "bottle-099")
+    page.click("#find button")
+    assert page.inner_text("#picked").startswith("Chosen: bottle-099,")
 
 
 def place_of(page, point):

@@ -20,7 +20,7 @@ from srsg.report.findings import find
 from support.pages import Page
 
 WINE = load_wine(as_frame=True)
-HEADING = "Why this graph, why so many clusters"
+HEADING = "Why this graph, and why this many clusters"
 
 
 def ridge(n_clusters=3):

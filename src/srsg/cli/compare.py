@@ -90,7 +90,7 @@ def show(
     quiet: bool = False,
 ) -> None:
     """Print the results and write them to a file; an error if every method failed."""
-    rows = [_row(found) for found in outcomes]
+    rows = [row_of(found) for found in outcomes]
     if output is not None:
         _write(output, rows)
     if json:
@@ -116,7 +116,7 @@ def _number_of_classes(table: Table) -> int:
     return len(set(table.y.tolist()))
 
 
-def _row(found: MethodResult) -> dict[str, Any]:
+def row_of(found: MethodResult) -> dict[str, Any]:
     """What a table or JSON shows of a method."""
     return {
         "method": found.method,

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from srsg.cli.bars import bars
-from srsg.cli.compare import show
+from srsg.cli.compare import row_of, show
 from srsg.cli.console import say
 from srsg.cli.options import Jobs, Quiet
 from srsg.registry import methods
@@ -59,6 +59,7 @@ def demo(
                 image_shape=(8, 8),
                 title="SRSG on handwritten digits",
                 seconds=seconds,
+                methods=[row_of(each) for each in outcomes],
             )
     show(outcomes, True, table, quiet=quiet)
     print(f"The report, to open in a browser: {page}")

@@ -12,7 +12,7 @@ from srsg.report.sections import bar_cell, chart_card, section
 from srsg.selection import StabilitySearch
 from srsg.selection.search import LEAST_STABILITY, TIE
 
-HEADING = "Why this graph, why so many clusters"
+HEADING = "Why this graph, and why this many clusters"
 
 MEASURES = {
     "stability_points": "stability of points",

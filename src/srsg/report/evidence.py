@@ -18,6 +18,13 @@ SIDE = 480
 """Units along a side of a graph's drawing."""
 
 
+_AXES = (
+    f'<text x="{SIDE / 2:g}" y="{SIDE + 18}" class="middle label">points, in order of their '
+    f'clusters</text><text transform="translate(-34 {SIDE / 2:g}) rotate(-90)" '
+    'class="middle label">points, in order of their clusters</text>'
+)
+
+
 def graphs(found: Findings) -> str:
     """The affinity in order of the clusters, beside that of the codes it started from."""
     graph = found.learnt("affinity_matrix_")
@@ -53,11 +60,11 @@ def _framed(found: Findings, name: str, picture: GraphPicture) -> str:
     if picture.between_classes is not None:
         words += f", {picture.between_classes:.1%} between different true classes"
     return (
-        f'<figure><svg class="graph" viewBox="-30 -2 {SIDE + 34} {SIDE + 4}" role="img" '
+        f'<figure><svg class="graph" viewBox="-46 -2 {SIDE + 50} {SIDE + 26}" role="img" '
         f'aria-label="{escape(name)}: {words}">'
         f'<rect class="ground" width="{SIDE}" height="{SIDE}"/>'
         f'<image href="{picture.uri}" width="{SIDE}" height="{SIDE}"/><g class="frames">'
-        f"{''.join(frames)}</g>{''.join(labels)}</svg>"
+        f"{''.join(frames)}</g>{''.join(labels)}{_AXES}</svg>"
         f"<figcaption><b>{escape(name)}</b><br>{words}</figcaption></figure>"
     )
 

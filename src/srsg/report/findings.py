@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
@@ -71,6 +71,8 @@ class Findings:
     title : str
     seconds : float or None
     confidence : Confidence
+    methods : list of dict
+        Methods that were compared on the same points; empty if there were none.
     """
 
     given: Any
@@ -86,6 +88,7 @@ class Findings:
     title: str
     seconds: float | None
     confidence: Confidence
+    methods: list[dict[str, Any]]
 
     def learnt(self, name: str) -> Any:
         """An attribute that the model may have, or None."""
@@ -175,6 +178,7 @@ def find(
     row_ids: Sequence[Any] | None = None,
     title: str | None = None,
     seconds: float | None = None,
+    methods: Sequence[Mapping[str, Any]] = (),
 ) -> Findings:
     """Check the arguments of :func:`srsg.report.write_report` and collect what they say."""
     clusterer = clusterer_of(model)
@@ -224,6 +228,7 @@ def find(
         title="Clustering report" if title is None else str(title),
         seconds=seconds,
         confidence=confidence(model, data),
+        methods=[dict(row) for row in methods],
     )
 
 

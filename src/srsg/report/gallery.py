@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from srsg.report.findings import Findings
 from srsg.report.profiles import Profiles
-from srsg.report.sections import section, swatch
+from srsg.report.sections import section, show_button, swatch
 from srsg.report.thumbnails import Thumbnails
 
 PICTURES, LINES = 8, 3
@@ -39,17 +39,18 @@ def gallery(found: Findings, chosen: Chosen, pictures: Thumbnails | None) -> str
             words = " · ".join(escape(w) for w in profiles.telling(members, found.feature_names))
             telling = f'<p class="telling">{words}</p>'
         groups = []
-        for heading, points in (("most central", central), ("least confident", doubtful)):
+        for title, points in (("most central", central), ("least confident", doubtful)):
             tiles = []
             for point in map(int, points):
                 inner = (
                     profiles.drawn(point, mean) if profiles else _thumbnail(place[point], pictures)
                 )
                 tiles.append(_tile(found, point, inner, "line" if profiles else "picture"))
-            groups.append(f'<h4>{heading}</h4><div class="tiles">{"".join(tiles)}</div>')
+            groups.append(f'<h4>{title}</h4><div class="tiles">{"".join(tiles)}</div>')
+        heading = f"{swatch(cluster)}Cluster {escape(found.cluster_names[cluster])}"
         cards.append(
-            f'<article class="card"><h3>{swatch(cluster)}Cluster '
-            f"{escape(found.cluster_names[cluster])} <small>{len(members):,} points</small></h3>"
+            f'<article class="card"><h3>{show_button(heading, cluster=cluster)} '
+            f"<small>{len(members):,} points</small></h3>"
             f"{telling}{''.join(groups)}</article>"
         )
     css = "lines" if profiles else "pictures"

@@ -6,7 +6,7 @@ import base64
 import json
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from importlib.resources import files
 from pathlib import Path
@@ -23,6 +23,7 @@ from srsg.plot.colors import palette
 from srsg.report import choice, evidence, sections
 from srsg.report.findings import Findings, find
 from srsg.report.gallery import chosen_members, gallery
+from srsg.report.methods import methods_compared
 from srsg.report.thumbnails import Thumbnails, thumbnails
 from srsg.types import FloatArray, Matrix
 
@@ -39,6 +40,7 @@ def write_report(
     row_ids: Sequence[Any] | None = None,
     title: str | None = None,
     seconds: float | None = None,
+    methods: Sequence[Mapping[str, Any]] = (),
 ) -> Path:
     """Write one HTML page about a fitted model, complete in itself: it loads nothing.
 
@@ -71,6 +73,9 @@ def write_report(
         Heading of the page.
     seconds : float, optional
         What the fit took.
+    methods : sequence of mappings, optional
+        Methods that were compared on the same points, one row of a table each: ``method`` is the
+        name; ``AC``, ``NMI``, ``ARI``, ``seconds``, ``megabytes`` and ``error`` are shown if given.
 
     Returns
     -------
@@ -103,6 +108,7 @@ def write_report(
         row_ids=row_ids,
         title=title,
         seconds=seconds,
+        methods=methods,
     )
     with atomic_write(target) as whole:
         whole.write_text(page(found), "utf-8")
@@ -121,8 +127,9 @@ def page(found: Findings) -> str:
         part
         for part in (
             sections.summary(found),
-            choice.choice(found),
             sections.map_of_points(found, line),
+            choice.choice(found),
+            methods_compared(found),
             sections.clusters(found),
             evidence.graphs(found),
             gallery(found, chosen, pictures),

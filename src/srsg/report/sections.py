@@ -37,6 +37,13 @@ def swatch(place: int) -> str:
     return f'<i class="swatch" style="--colour:var(--c{place})"></i>'
 
 
+def show_button(words: str, *, cluster: int | None = None, true_class: int | None = None) -> str:
+    """A button that shows only the points of a cluster, of a class, or of both at once."""
+    which = "" if cluster is None else f' data-show-cluster="{cluster}"'
+    which += "" if true_class is None else f' data-show-class="{true_class}"'
+    return f'<button type="button" class="show"{which}>{words}</button>'
+
+
 def summary(found: Findings) -> str:
     """Figures, and the parameters."""
     n_points, n_features = found.X.shape
@@ -49,13 +56,14 @@ def summary(found: Findings) -> str:
     if sparse.issparse(graph):
         figures.append(("edges", f"{sparse.triu(graph, 1).nnz:,}"))
     if found.learnt("n_components_") is not None:
-        figures.append(("components of the graph", f"{found.learnt('n_components_'):,}"))
+        figures.append(("components", f"{found.learnt('n_components_'):,}"))
     if found.seconds is not None:
         figures.append(("seconds to fit", f"{found.seconds:,.3g}"))
     figures.append(("mean confidence", f"{found.confidence.values.mean():.3f}"))
     scores = [(name, f"{value:.4f}") for name, value in found.scores.items()]
-    body = _figures(scores, "scores") + _figures(figures, "figures") + _parameters(found.model)
-    return section("summary", "Summary", body, _score_line(found))
+    body = f'<div class="glance">{_figures(scores, "scores")}{_figures(figures, "figures")}</div>'
+    body += f'<p class="note">{_score_line(found)}</p>{_parameters(found.model)}'
+    return section("summary", "Summary", body)
 
 
 def _score_line(found: Findings) -> str:
@@ -66,7 +74,7 @@ def _score_line(found: Findings) -> str:
     right = round(found.scores["accuracy"] * len(found.X))
     return (
         f"{right:,} of {len(found.X):,} points are in the cluster matched with their class. "
-        "Accuracy is their share, NMI and ARI compare the two partitions as wholes; 1 is perfect."
+        "Accuracy is their share; NMI and ARI compare the two partitions as a whole. 1 is perfect."
     )
 
 
@@ -88,7 +96,7 @@ def _parameters(model: Any) -> str:
         mark = ' class="changed"' if changed else ""
         cells.append(f"<div{mark}><dt>{escape(name)}</dt><dd>{escape(_shown(value))}</dd></div>")
     return (
-        "<details open><summary>Parameters <small>bold: set by the user, not the default</small>"
+        "<details><summary>Parameters <small>bold: set by the user, not the default</small>"
         f'</summary><dl class="parameters">{"".join(cells)}</dl></details>'
     )
 
@@ -114,24 +122,29 @@ def map_of_points(found: Findings, line: str) -> str:
 <div class="toolbar">
   <div class="choice" role="group" aria-label="Colour by"><span>Colour by</span>{buttons}</div>
   <form id="find" role="search"><label for="row">Find</label>
-    <input id="row" type="search" placeholder="row or id" autocomplete="off" size="12">
+    <input id="row" type="search" placeholder="row, id or part of it" autocomplete="off" size="16">
     <button type="submit">Go</button></form>
-  <div class="choice" role="group" aria-label="Zoom">
-    <button type="button" data-zoom="in" aria-label="Zoom in">+</button>
-    <button type="button" data-zoom="out" aria-label="Zoom out">\N{MINUS SIGN}</button>
-    <button type="button" data-zoom="all">All</button></div>
 </div>
 <div class="map" id="map-area">
   <canvas id="points" tabindex="0" role="application" aria-describedby="map-help"
     aria-label="Map of {len(found.X):,} points in {found.n_clusters} clusters"></canvas>
   <canvas id="marks" aria-hidden="true"></canvas>
+  <div class="choice zoom" role="group" aria-label="Zoom">
+    <button type="button" data-zoom="in" aria-label="Zoom in">+</button>
+    <button type="button" data-zoom="out" aria-label="Zoom out">\N{MINUS SIGN}</button>
+    <button type="button" data-zoom="all">All</button></div>
   <div id="tip" class="tip" hidden></div>
 </div>
-<p id="picked" class="picked" role="status" aria-live="polite">No point chosen.</p>
+<div class="below"><p id="picked" class="picked" role="status" aria-live="polite">No point
+chosen.</p>
+<p id="shown" class="picked" role="status" aria-live="polite"></p>
+<button type="button" id="show-all" hidden>Show all</button></div>
 <div id="legend" class="legend" role="group" aria-label="Show only"></div>
 <p class="note" id="map-help">{escape(line)} Distances between far groups mean little.
-Drag or use the arrow keys to move, the wheel or + and \N{MINUS SIGN} to zoom, n and p for the next
-and the previous point, 0 to see all. Confidence: {escape(found.confidence.meaning)}.</p>
+Drag or use the arrow keys to move, the wheel or + and \N{MINUS SIGN} to zoom (on a phone two
+fingers), n and p for the next and the previous point, 0 to see all. Buttons below the map, rows of
+the table of clusters and cells of the table of classes show only their points.
+Confidence: {escape(found.confidence.meaning)}.</p>
 <noscript><p class="note">The map needs JavaScript; all else on the page does not.</p></noscript>"""
     return section("map", "Map of the points", body)
 
@@ -143,7 +156,7 @@ def clusters(found: Findings) -> str:
     for place, name in enumerate(found.cluster_names):
         share = found.confidence.values[found.cluster == place]
         cells = [
-            f'<th scope="row">{swatch(place)}{escape(name)}</th>',
+            f'<th scope="row">{show_button(f"{swatch(place)}{escape(name)}", cluster=place)}</th>',
             bar_cell(f"{sizes[place]:,}", sizes[place] / sizes.max()),
             bar_cell(f"{share.mean():.2f}", share.mean()),
             f"<td>{(share < 0.5).sum():,}</td>",
@@ -155,7 +168,7 @@ def clusters(found: Findings) -> str:
             cells.append(
                 bar_cell(f"{counts[largest] / sizes[place]:.0%}", counts.max() / sizes[place])
             )
-        rows.append(f"<tr>{''.join(cells)}</tr>")
+        rows.append(f'<tr data-row-cluster="{place}">{"".join(cells)}</tr>')
     heads = ["cluster", "points", "mean confidence", "below one half"]
     if found.classes is not None:
         heads += ["commonest class", "its share"]
@@ -166,7 +179,7 @@ def clusters(found: Findings) -> str:
     )
     lead = (
         f"From {sizes.min():,} to {sizes.max():,} points. "
-        f"Confidence: {escape(found.confidence.meaning)}."
+        f"Confidence: {escape(found.confidence.meaning)}. A click on a row shows its points."
     )
     return section("clusters", "Clusters", body, lead)
 
@@ -184,7 +197,8 @@ def confusion(found: Findings) -> str:
     drawn = _cells(found) if small else _blocks(found)
     lead = (
         "One row per class, one column per cluster. Every cluster is matched with at most one "
-        "class, so that as many points as possible agree (blue); columns follow these classes."
+        "class, so that as many points as possible agree (blue); columns follow these classes. "
+        "A click on a cell shows its points."
     )
     return section("classes", "True classes", drawn + _largest_disagreements(found), lead)
 
@@ -199,10 +213,12 @@ def _largest_disagreements(found: Findings) -> str:
         if not wrong[a, b]:
             break
         own = f", matched with {escape(found.class_names[matched[b]])}" if matched[b] >= 0 else ""
-        lines.append(
-            f"<li><b>{wrong[a, b]:,}</b> of class {escape(found.class_names[a])} in cluster "
-            f"{escape(found.cluster_names[found.confusion.clusters[b]])}{own}</li>"
+        cluster = int(found.confusion.clusters[b])
+        words = (
+            f"<b>{wrong[a, b]:,}</b> of class {escape(found.class_names[a])} in cluster "
+            f"{escape(found.cluster_names[cluster])}{own}"
         )
+        lines.append(f"<li>{show_button(words, cluster=cluster, true_class=a)}</li>")
     return f'<h3>Largest disagreements</h3><ol class="worst">{"".join(lines)}</ol>' if lines else ""
 
 
@@ -210,21 +226,26 @@ def _cells(found: Findings) -> str:
     """The confusion matrix as a table."""
     table, matched = found.confusion.table, found.confusion.classes
     shares = table / table.sum(axis=1, keepdims=True)
+    clusters = [int(c) for c in found.confusion.clusters]
+    names = [f"{swatch(c)}{escape(found.cluster_names[c])}" for c in clusters]
     head = "".join(
-        f'<th scope="col">{swatch(c)}{escape(found.cluster_names[c])}</th>'
-        for c in found.confusion.clusters
+        f'<th scope="col">{show_button(name, cluster=c)}</th>'
+        for name, c in zip(names, clusters, strict=True)
     )
     rows = []
     for a, name in enumerate(found.class_names):
         cells = "".join(
             f'<td class="{"on" if matched[b] == a else "off"}" style="--share:{shares[a, b]:.3f}">'
-            f"{f'{count:,}' if count else ''}</td>"
+            f"{show_button(f'{count:,}', cluster=clusters[b], true_class=a) if count else ''}</td>"
             for b, count in enumerate(table[a])
         )
-        rows.append(f'<tr><th scope="row">{escape(name)}</th>{cells}</tr>')
+        heading = show_button(escape(name), true_class=a)
+        rows.append(f'<tr><th scope="row">{heading}</th>{cells}</tr>')
     return (
         '<div class="scroll" tabindex="0" role="region" aria-label="Confusion matrix">'
-        f'<table class="confusion"><thead><tr><th scope="col">class</th>{head}</tr></thead>'
+        '<table class="confusion"><thead><tr><td></td>'
+        f'<th scope="colgroup" colspan="{len(clusters)}" class="axis">cluster</th></tr>'
+        f'<tr><th scope="col">class</th>{head}</tr></thead>'
         f"<tbody>{''.join(rows)}</tbody></table></div>"
     )
 
@@ -234,15 +255,19 @@ def _blocks(found: Findings) -> str:
     table, matched = found.confusion.table, found.confusion.classes
     height, width = table.shape
     shares = table / table.sum(axis=1, keepdims=True)
-    clusters = [found.cluster_names[c] for c in found.confusion.clusters]
+    places = [int(c) for c in found.confusion.clusters]
+    clusters = [found.cluster_names[c] for c in places]
     cells = "".join(
         f'<rect class="{"on" if matched[b] == a else "off"}" x="{b}" y="{a}" width="1" height="1" '
+        f'data-show-cluster="{places[b]}" data-show-class="{a}" '
         f'fill-opacity="{0.25 + 0.75 * shares[a, b]:.2f}"><title>class '
         f"{escape(found.class_names[a])}, cluster {escape(clusters[b])}: {table[a, b]:,}"
         "</title></rect>"
         for a, b in np.argwhere(table)
     )
     return (
+        '<div class="framed"><span class="axis left">class</span>'
         f'<svg class="blocks" viewBox="0 0 {width} {height}" role="img" aria-label="Confusion '
         f'matrix of {height} classes and {width} clusters">{cells}</svg>'
+        '<span class="axis">cluster</span></div>'
     )

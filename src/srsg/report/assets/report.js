@@ -1,4 +1,4 @@
-// The page around the map: data, colours, tooltip, legend, search, light and dark.
+// The page around the map: data, colours, tooltip, legend, filters, search, light and dark.
 
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
@@ -21,27 +21,56 @@
     confidence: { group: null, names: [] },
   };
   let mode = modes.cluster;
-  const chosen = new Set(); // groups to show; none: all
+  // What is shown: groups by kind; an empty set stands for all. Filters of both kinds hold at once.
+  const kept = { cluster: new Set(), class: new Set() };
+  const passes = (kind, i) => !kept[kind].size || kept[kind].has(modes[kind].group[i]);
+  const shows = (i) => passes("cluster", i) && passes("class", i);
 
   function paint() {
     const palette = data.colours.map(rgb), alpha = map.n > 20000 ? 150 : 215;
+    let count = 0;
     for (let i = 0; i < map.n; i++) {
-      const group = mode.group && mode.group[i];
-      map.colour.set(mode.group ? palette[group] : shade(confidence[i] / 255), 4 * i);
-      map.colour[4 * i + 3] = chosen.size && !chosen.has(group) ? 0 : alpha;
+      map.colour.set(mode.group ? palette[mode.group[i]] : shade(confidence[i] / 255), 4 * i);
+      const seen = shows(i);
+      map.colour[4 * i + 3] = seen ? alpha : 0;
+      count += seen;
     }
     map.labels = mode.group ? places(mode.group, mode.names) : [];
     map.draw();
+    tellShown(count);
+  }
+
+  function tellShown(count) {
+    const filtered = kept.cluster.size + kept.class.size > 0;
+    const parts = Object.keys(kept).filter((kind) => kept[kind].size).map((kind) => {
+      const names = [...kept[kind]].map((g) => modes[kind].names[g]);
+      return `${modes[kind].word} ${names.slice(0, 4).join(", ")}${names.length > 4 ? ", …" : ""}`;
+    });
+    $("shown").textContent = filtered ? `Shown: ${parts.join(" and ")}, ${count} of ${map.n} point${map.n === 1 ? "" : "s"}.` : "";
+    $("show-all").hidden = !filtered;
+    document.querySelectorAll("[data-row-cluster]").forEach((row) => {
+      row.classList.toggle("kept", kept.cluster.has(Number(row.dataset.rowCluster)));
+    });
+  }
+
+  // Show only the points of these groups; without any, all points.
+  function keepOnly(groups) {
+    for (const kind of Object.keys(kept)) {
+      kept[kind].clear();
+      if (groups[kind] !== undefined) kept[kind].add(groups[kind]);
+    }
+    showLegend();
+    paint();
   }
 
   // A group's name stands at its member nearest to the medians; large groups come first.
   function places(group, names) {
     const members = names.map(() => []);
-    for (let i = 0; i < map.n; i++) members[group[i]].push(i);
+    for (let i = 0; i < map.n; i++) if (shows(i)) members[group[i]].push(i);
     const median = (list, of) => list.map(of).sort((a, b) => a - b)[list.length >> 1];
     return members
       .map((list, g) => ({ list, g }))
-      .filter(({ list, g }) => list.length && (!chosen.size || chosen.has(g)))
+      .filter(({ list }) => list.length)
       .sort((a, b) => b.list.length - a.list.length)
       .map(({ list, g }) => {
         const mx = median(list, (i) => map.x(i)), my = median(list, (i) => map.y(i));
@@ -66,10 +95,11 @@
       const dot = Object.assign(document.createElement("i"), { className: "swatch" });
       dot.style.setProperty("--colour", data.colours[g]);
       button.append(dot, text);
-      button.setAttribute("aria-pressed", "false");
+      const own = kept[mode.word];
+      button.setAttribute("aria-pressed", String(own.has(g)));
       button.onclick = () => {
-        if (!chosen.delete(g)) chosen.add(g);
-        button.setAttribute("aria-pressed", String(chosen.has(g)));
+        if (!own.delete(g)) own.add(g);
+        button.setAttribute("aria-pressed", String(own.has(g)));
         paint();
       };
       legend.append(button);
@@ -111,7 +141,6 @@
   colourButtons.forEach((button) => {
     button.onclick = () => {
       mode = modes[button.dataset.colour];
-      chosen.clear();
       colourButtons.forEach((b) => b.setAttribute("aria-pressed", String(b === button)));
       showLegend();
       paint();
@@ -120,16 +149,56 @@
   document.querySelectorAll("[data-zoom]").forEach((button) => {
     button.onclick = { in: () => map.zoomAt(1.5), out: () => map.zoomAt(1 / 1.5), all: () => map.reset() }[button.dataset.zoom];
   });
+  // All points whose name has the text in it; a row's number and a whole name come first.
+  function matches(asked) {
+    const text = asked.toLowerCase(), number = /^(row )?\d+$/.test(text) ? Number(text.replace("row ", "")) : -1;
+    const found = [];
+    for (let i = 0; i < map.n; i++) {
+      if (data.ids ? data.ids[i].toLowerCase().includes(text) : i === number) found.push(i);
+    }
+    const whole = data.ids ? data.ids.indexOf(asked) : -1;
+    const first = whole >= 0 ? whole : number >= 0 && number < map.n ? number : -1;
+    return first < 0 ? found : [first, ...found.filter((i) => i !== first)];
+  }
+  // A point that is looked for is shown, even if a filter hid it.
+  function reveal(i, note) {
+    const hidden = !shows(i);
+    if (hidden) keepOnly({});
+    map.show(i);
+    const words = [note, hidden ? "The filter was removed: it hid this point." : ""].filter(Boolean);
+    if (words.length) $("picked").textContent += ` ${words.join(" ")}`;
+  }
+  let last = { text: "", turn: 0 };
   $("find").onsubmit = (event) => {
     event.preventDefault();
-    const asked = $("row").value.trim(), known = data.ids ? data.ids.indexOf(asked) : -1;
-    const i = known >= 0 ? known : /^(row )?\d+$/.test(asked) ? Number(asked.replace("row ", "")) : -1;
-    if (i >= 0 && i < map.n) map.show(i);
-    else $("picked").textContent = `There is no row “${asked}”.`;
+    const text = $("row").value.trim();
+    if (!text) return;
+    const found = matches(text);
+    last = { text, turn: text === last.text ? last.turn + 1 : 0 };
+    if (!found.length) $("picked").textContent = `There is no row “${text}”.`;
+    else {
+      const at = last.turn % found.length;
+      reveal(found[at], found.length > 1 ? `Match ${at + 1} of ${found.length}; Go again for the next.` : "");
+    }
   };
   document.querySelectorAll("[data-point]").forEach((tile) => {
-    tile.onclick = () => { map.show(Number(tile.dataset.point)); $("map").scrollIntoView(); };
+    tile.onclick = () => { reveal(Number(tile.dataset.point)); $("map").scrollIntoView(); };
   });
+  document.querySelectorAll("[data-show-cluster], [data-show-class]").forEach((part) => {
+    part.addEventListener("click", (event) => {
+      event.stopPropagation();
+      const { showCluster, showClass } = part.dataset, groups = {};
+      if (showCluster !== undefined) groups.cluster = Number(showCluster);
+      if (showClass !== undefined) groups.class = Number(showClass);
+      keepOnly(groups);
+      map.reset();
+      $("map").scrollIntoView();
+    });
+  });
+  document.querySelectorAll("[data-row-cluster]").forEach((row) => {
+    row.addEventListener("click", () => row.querySelector(".show").click());
+  });
+  $("show-all").onclick = () => keepOnly({});
 
   const root = document.documentElement, system = matchMedia("(prefers-color-scheme: dark)");
   const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : system.matches);

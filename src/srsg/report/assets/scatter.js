@@ -154,6 +154,7 @@ class Scatter {
       if (others.length) {
         const other = others[0][1], away = (p) => Math.hypot(p[0] - other[0], p[1] - other[1]) || 1;
         this.zoomAt(away(here) / away(before), (here[0] + other[0]) / 2, (here[1] + other[1]) / 2);
+        this.pan((here[0] - before[0]) / 2, (here[1] - before[1]) / 2);
       } else this.pan(here[0] - before[0], here[1] - before[1]);
       moved += Math.hypot(here[0] - before[0], here[1] - before[1]);
       down.set(e.pointerId, here);
