@@ -8,11 +8,12 @@ from scipy import sparse
 from sklearn.utils._param_validation import StrOptions
 
 from srsg.engines import Engine
+from srsg.engines.budget import in_bytes
 from srsg.estimators.base import AT_LEAST_ONE, NOT_NEGATIVE, POSITIVE
 from srsg.estimators.coded import CodeClusterer
 from srsg.points import Points
 from srsg.solvers import l1_codes, laplacian_codes
-from srsg.solvers.laplacian import Laplacian
+from srsg.solvers.laplacian import GRAM_BYTES, Laplacian
 from srsg.types import AssignLabels, Bridge, Memory, NClusters, RandomState
 
 
@@ -181,6 +182,7 @@ class LaplacianL1Graph(CodeClusterer):
             max_sweeps=self.max_sweeps,
             tol=self.tol,
             laplacian=self.laplacian,
+            gram_bytes=self._gram_bytes(),
             engine=engine,
         )
         self.codes_ = result.codes
@@ -188,6 +190,12 @@ class LaplacianL1Graph(CodeClusterer):
         self.n_sweeps_ = len(result.objective) - 1
         self.kkt_violation_ = result.kkt_violation
         self.dual_gap_ = result.dual_gap
+
+    def _gram_bytes(self) -> int:
+        """Half of the memory allowed, since scans need some too, but not more than is sensible."""
+        if self.max_memory is None:
+            return GRAM_BYTES
+        return min(GRAM_BYTES, in_bytes(self.max_memory) // 2)
 
     def _code_new(self, points: Points, new: Points, engine: Engine) -> sparse.csr_array:
         return l1_codes(points, self.lam, queries=new, engine=engine).codes

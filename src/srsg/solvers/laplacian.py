@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from srsg.engines import Engine, ThreadEngine
@@ -13,8 +14,9 @@ from srsg.kernels.codes import Codes, padded, symmetrized
 from srsg.kernels.laplacian import LastScan, pulled_sets, renew_working_sets
 from srsg.kernels.lasso import Certificate
 from srsg.kernels.pulled import NORM_MARGIN, PulledPenalty, solve_pulled
+from srsg.kernels.pulled_gram import solve_pulled_by_gram
 from srsg.neighbors import neighbor_graph
-from srsg.points import BLOCK_SIZE, Points, blocks_of_rows
+from srsg.points import BLOCK_SIZE, Points, blocks_of_rows, row_slices
 from srsg.solvers.l1 import warn_of_violations
 from srsg.solvers.levels import independent_sets
 from srsg.types import FloatArray, IntArray
@@ -37,6 +39,13 @@ LEAST_TAKEN = 64
 
 MAX_SCANS = 100
 """A bound on the scans of a point in one sweep. Usually there are one or two."""
+
+GRAM_BYTES = 2**30
+"""Most memory for the inner products of all pairs of points."""
+
+GRAM_FEATURES = 128
+"""With fewer features, products with the points themselves cost less than with their Gram matrix:
+codes have a hundred entries and more."""
 
 LARGEST_WEIGHT = 1e150
 """The squares of larger weights overflow."""
@@ -75,6 +84,7 @@ def laplacian_codes(
     max_sweeps: int = 5,
     tol: float = 1e-5,
     laplacian: Laplacian = "neighbors",
+    gram_bytes: int = GRAM_BYTES,
     engine: Engine | None = None,
 ) -> LaplacianCodes:
     """Pull the codes of neighbouring points towards each other.
@@ -101,6 +111,9 @@ def laplacian_codes(
     laplacian : {"neighbors", "codes"}
         S is the graph of the nearest neighbours or, made anew before every sweep, the graph of the
         codes, ``(|Z| + |Z|^T) / 2``; each sweep then has an objective of its own.
+    gram_bytes : int
+        Most memory for the inner products of all pairs of points. If these need more, the problems
+        are solved without them, which takes longer; the codes differ by less than the tolerance.
     engine : Engine, optional
         Where blocks run; threads on all cores by default.
 
@@ -123,6 +136,7 @@ def laplacian_codes(
     similarity = symmetrized(init_codes) if laplacian == "codes" else neighbor_graph(neighbors)
     objective = [_objective(points, init_codes, similarity, lam, gamma)]
     state = _State.before_the_first_scan(points, init_codes)
+    gram = _gram_matrix(points, gram_bytes, engine)
     converged = False
     while not converged and len(objective) <= max_sweeps:
         # Both S_ij and S_ji tie the codes of points i and j together.
@@ -135,7 +149,7 @@ def laplacian_codes(
                 fair_share = -(-len(rows) // engine.n_workers)  # keeps all workers busy
                 parts = np.split(rows, range(0, len(rows), min(engine.block_size, fair_share))[1:])
                 blocks = [state.problems(part, weights, lam) for part in parts]
-                state.update(engine.quiet().map(_solve, points, blocks, label="codes"))
+                state.update(engine.quiet().map(_solve, (points, gram), blocks, label="codes"))
                 stage.advance(len(rows))
         result = state.result(points.n)
         objective.append(_objective(points, result, similarity, lam, gamma))
@@ -221,8 +235,27 @@ class _State:
         return codes
 
 
-def _solve(points: Points, problems: _Problems) -> _Problems:
+def _gram_matrix(points: Points, most_bytes: int, engine: Engine) -> FloatArray | None:
+    """Inner products of all pairs of points; None where they would not pay."""
+    n = points.n
+    if 8 * n * n > most_bytes or points.n_features < GRAM_FEATURES:
+        return None
+    gram = np.empty((n, n))
+
+    def fill(x: NDArray[np.floating], rows: slice) -> None:
+        # The matrix is symmetric: what lies below the diagonal is copied.
+        products = np.matmul(x[rows].astype(float), x[: rows.stop].T.astype(float, copy=False))
+        gram[rows, : rows.stop] = products
+        gram[: rows.start, rows] = products[:, : rows.start].T
+
+    # In blocks of a fixed size: another order of the sums would have other bits.
+    engine.quiet().map(fill, points.x, list(row_slices(n, BLOCK_SIZE)), label="inner products")
+    return gram
+
+
+def _solve(data: tuple[Points, FloatArray | None], problems: _Problems) -> _Problems:
     """Solve on the working sets, and scan all points for violators where there may be any."""
+    points, gram = data
     x, rows, last_scan = points.x, problems.rows, problems.last_scan
     half_lam = problems.penalty.half_lam
     resid = np.empty((len(rows), x.shape[1]))
@@ -230,7 +263,12 @@ def _solve(points: Points, problems: _Problems) -> _Problems:
     active = np.arange(len(rows))
     for _ in range(MAX_SCANS):
         codes, penalty = problems.codes, problems.penalty
-        solve_pulled(x, active, rows, codes, penalty, TOL, resid, problems.certificate)
+        if gram is None:
+            solve_pulled(x, active, rows, codes, penalty, TOL, resid, problems.certificate)
+        else:
+            solve_pulled_by_gram(
+                gram, x, active, rows, codes, penalty, TOL, resid, problems.certificate
+            )
         moved = np.linalg.norm(resid[active] - last_scan.resid[active], axis=1)
         # A correlation with a unit vector changes by no more than the residual moves.
         may_violate = last_scan.bound[active] + moved * NORM_MARGIN > half_lam[active]

@@ -1,0 +1,87 @@
+"""The Laplacian codes with and without the inner products of all points."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from srsg import LaplacianL1Graph
+from srsg.datasets import make_union_of_subspaces
+from srsg.engines import ThreadEngine
+from srsg.kernels import pulled_gram
+from srsg.points import unit_points
+from srsg.solvers import l1_codes, laplacian, laplacian_codes
+
+
+@pytest.fixture(scope="module")
+def problem():
+    """Points of many features, so that the inner products pay, with their l1 codes."""
+    X, _ = make_union_of_subspaces(
+        150, n_subspaces=3, dimension=4, n_features=160, noise=0.02, random_state=0
+    )
+    points = unit_points(X)
+    assert points.n_features >= laplacian.GRAM_FEATURES
+    return points, l1_codes(points, 0.05, n_neighbors=5)
+
+
+def coded(points, l1, **options):
+    options = {"lam": 0.05, "gamma": 0.3, "max_sweeps": 3, "tol": 0.0} | options
+    return laplacian_codes(points, l1.codes, l1.neighbors, **options)
+
+
+@pytest.fixture
+def calls(monkeypatch):
+    """How often the kernel that needs all inner products was called."""
+    made = []
+
+    def counted(*arguments):
+        made.append(arguments)
+        return pulled_gram.solve_pulled_by_gram(*arguments)
+
+    monkeypatch.setattr(laplacian, "solve_pulled_by_gram", counted)
+    return made
+
+
+def test_both_ways_find_the_same_codes(problem, calls):
+    with_gram = coded(*problem)
+    assert calls
+    calls.clear()
+    without = coded(*problem, gram_bytes=0)
+    assert not calls
+    difference = abs(with_gram.codes - without.codes)
+    assert difference.max() < 1e-8
+    assert with_gram.codes.nnz > 5 * problem[0].n  # or there would be little to compare
+    for result in (with_gram, without):
+        assert result.kkt_violation.max() < 1e-9
+        assert result.dual_gap.max() < 1e-9
+    np.testing.assert_allclose(with_gram.objective, without.objective, rtol=1e-10)
+
+
+@pytest.mark.parametrize("gamma", [1e-3, 10.0, 1e3])
+def test_certified_for_weak_and_strong_pulls(problem, calls, gamma):
+    result = coded(*problem, gamma=gamma)
+    assert calls
+    assert result.kkt_violation.max() < 1e-9 * max(1.0, gamma)
+    assert (np.diff(result.objective) <= 1e-9 * result.objective[:-1]).all()
+
+
+def test_same_bits_on_any_number_of_threads(problem, calls):
+    one, two = (coded(*problem, engine=ThreadEngine(n)) for n in (1, 2))
+    assert calls
+    assert (one.codes.data == two.codes.data).all()
+    assert (one.kkt_violation == two.kkt_violation).all()
+
+
+def test_single_precision(problem, calls):
+    points, l1 = problem
+    single = unit_points(points.x.astype(np.float32))
+    result = coded(single, l1)
+    assert calls
+    assert result.kkt_violation.max() < 1e-9
+
+
+def test_little_memory_does_without(problem, calls):
+    points, _ = problem
+    allowed = 12 * points.n**2
+    assert LaplacianL1Graph(3, max_memory=allowed)._gram_bytes() < 8 * points.n**2
+    assert LaplacianL1Graph(3, max_memory="100GB")._gram_bytes() == laplacian.GRAM_BYTES
