@@ -10,7 +10,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
+from sklearn.exceptions import ConvergenceWarning
 
+from fuzz.invariants import l1_violation
 from srsg import SRSG, L1Graph
 from srsg.engines import checkpoint as module
 from srsg.engines.checkpoint import FolderCheckpoint, fingerprint, points_fingerprint
@@ -153,6 +155,31 @@ def test_a_file_of_other_work_is_not_taken(tmp_path):
     path.rename(other.folder / path.name)
     with pytest.warns(UserWarning, match="checksum"):
         assert other.load("scan") == []
+
+
+def forged(folder):
+    """Other codes in every file, under the right checksums, with certificates that praise them."""
+    for path in folder.rglob("graph.*.npz"):  # the fit did not get that far
+        path.unlink()
+    for path in sorted(folder.rglob("scan-*.npz")):
+        with np.load(path) as file:
+            arrays = {key: file[key] for key in file.files}
+        arrays["done_index"] = (arrays["done_index"] + 1) % len(X)
+        arrays["violation"], arrays["gap"] = (0 * arrays[name] for name in ("violation", "gap"))
+        path.unlink()
+        FolderCheckpoint(path.parent).save(path.name.partition(".")[0], arrays)
+
+
+def test_certificates_are_computed_and_not_read(tmp_path):
+    L1Graph(3, checkpoint=tmp_path).fit(X)
+    forged(tmp_path)
+    with pytest.warns(ConvergenceWarning, match="codes not optimal"):
+        found = L1Graph(3, checkpoint=tmp_path).fit_graph(X)
+    true, _ = l1_violation(found.fit_X_, found.codes_.toarray(), found.lam)
+    assert true.max() > 0.1
+    # A code that uses its own point cannot be judged by the conditions for the others.
+    judged = found.codes_.diagonal() == 0
+    np.testing.assert_allclose(found.kkt_violation_[judged], true[judged], atol=1e-12)
 
 
 # Several at once

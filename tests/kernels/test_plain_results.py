@@ -213,7 +213,7 @@ def test_laplacian_codes_solve_their_last_problem(kind, laplacian):
         start.neighbors,
         lam=lam,
         gamma=gamma,
-        max_sweeps=30,
+        max_sweeps=60,
         tol=1e-13,
         laplacian=laplacian,
         engine=ENGINES[0],

@@ -172,6 +172,12 @@ def solve_exactly(
             own = queries.own[active.rows]
             active = active[locality_order(own, active.codes, points.n, engine.block_size)]
     sets = WorkingSets.concatenate([block.done for block in scanned])
+    if keep.n_loaded:
+        # What a folder says about codes is not taken on trust: one more scan certifies them.
+        check = L1Scan(max(tol, ROUNDING) / 2, 0, engine.block_size, last=True)
+        label = f"certificates of {len(sets.rows)} points"
+        scanned = _scan_all(check, points, queries, sets, engine, label)
+        sets = WorkingSets.concatenate([block.done for block in scanned])
 
     def of_codes(part: Callable[[Scanned], NDArray]) -> NDArray:
         return _in_order(scanned, lambda block: block.done.rows, part)
@@ -198,20 +204,29 @@ def _scan(
     # An earlier run may have had blocks of other sizes: what counts is which rows it has done.
     kept, save = keep.resume(f"scan-{number}", Scanned)
     rest = active.without([block.rows for block in kept]) if kept else active
+    label = f"codes, scan {number} of {len(active.rows)} points"
+    return kept + _scan_all(task, points, queries, rest, engine, label, save)
+
+
+def _scan_all(
+    task: L1Scan,
+    points: Points,
+    queries: Queries,
+    sets: WorkingSets,
+    engine: Engine,
+    label: str,
+    done: Callable[[Scanned], None] | None = None,
+) -> list[Scanned]:
+    """One scan of some queries, in blocks that suit the engine."""
 
     def needed_per_row() -> float:
         """How many points a row needs to start, judged by one block."""
-        some = rest[: engine.block_size]
+        some = sets[: engine.block_size]
         return len(task.rows(ScanBlock(queries[some.rows], some))) / max(1, len(some))
 
-    rows_per_block = engine.rows_per_block(points, len(rest.rows), needed_per_row)
-    return kept + engine.scan(
-        task,
-        points,
-        ScanBlock.all_of(queries, rest, rows_per_block),
-        label=f"codes, scan {number} of {len(active.rows)} points",
-        done=save,
-    )
+    rows_per_block = engine.rows_per_block(points, len(sets.rows), needed_per_row)
+    blocks = ScanBlock.all_of(queries, sets, rows_per_block)
+    return engine.scan(task, points, blocks, label=label, done=done)
 
 
 def _in_order(
