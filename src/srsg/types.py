@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,6 +13,16 @@ Matrix = ArrayLike | sparse.sparray | sparse.spmatrix
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
+
+
+class SparseRows(NamedTuple):
+    """The parts of a CSR matrix, as kernels take them; columns are sorted within every row."""
+
+    data: FloatArray
+    indices: NDArray[np.int32]
+    indptr: IntArray
+    n_columns: int
+
 
 Graph = sparse.csr_array | FloatArray
 """A weighted graph as the spectral step takes it, sparse or dense."""

@@ -231,7 +231,7 @@ def _summary(
     return {
         "data": data,
         "method": getattr(estimator, "best_name_", method.name),
-        "n_points": len(table.X),
+        "n_points": table.X.shape[0],
         "n_features": table.X.shape[1],
         "n_clusters": len(sizes),
         "sizes": sizes.tolist(),

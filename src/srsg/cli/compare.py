@@ -62,7 +62,7 @@ def compare(
         from srsg.graph.kmeans import check_cluster_count
 
         k = clusters or _number_of_classes(table)
-        check_cluster_count(k, len(table.X))
+        check_cluster_count(k, table.X.shape[0])
         chosen = names.split(",") if names else list(methods())
         outcomes = []
         with progress.stage("all methods", len(chosen)) as stage:

@@ -30,7 +30,7 @@ def info(
 
         facts = [_with_scale(fact, table) for fact in inspect_table(table)]
         blocked = next((fact.about for fact in facts if fact.prevents), None)
-        outlook = [] if len(table.X) < 2 or table.X.shape[1] < 2 else _outlook(table)
+        outlook = [] if min(table.X.shape) < 2 else _outlook(table)
     if json:
         found = {
             "facts": [asdict(fact) for fact in facts],

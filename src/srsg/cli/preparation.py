@@ -102,6 +102,10 @@ def prepare(X: NDArray, wanted: Preparing, table: Table, *, by_search: bool = Fa
     """
     steps: list[tuple[str, Any]] = []
     scale, notes = _chosen_scale(X, wanted.scale, table, by_search)
+    if scale != "none" or wanted.impute is not None:
+        from srsg.engines.warnings import made_dense
+
+        X = made_dense(X, "--scale and --impute take dense points")
     if scale != "none":
         from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
@@ -132,7 +136,7 @@ def filled_in(X: NDArray, how: str = "model") -> list[str]:
     }
     rows = int(gaps.any(axis=1).sum())
     values = count_of(int(gaps.sum()), "missing value")
-    return [f"{values} in {rows} of {count_of(len(X), 'row')} filled in {by[how]}"]
+    return [f"{values} in {rows} of {count_of(X.shape[0], 'row')} filled in {by[how]}"]
 
 
 def has_imputer(model: Any) -> bool:

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from srsg.points import BLOCK_SIZE
+from srsg.points.sparse import TILE
 
 SHARE_OF_FREE = 0.5
 """The fraction of the free memory that coding may take by default."""
@@ -61,7 +62,11 @@ def in_words(n_bytes: float) -> str:
 
 
 def block_size_within(
-    max_memory: int | str | None, shape: tuple[int, int], dtype: np.dtype, n_workers: int
+    max_memory: int | str | None,
+    shape: tuple[int, int],
+    dtype: np.dtype,
+    n_workers: int,
+    n_nonzero: int | None = None,
 ) -> int:
     """How many points each worker may scan at once.
 
@@ -74,6 +79,8 @@ def block_size_within(
         Of the input.
     n_workers : int
         How many blocks are scanned at the same time.
+    n_nonzero : int, optional
+        The non-zeros of sparse points; None means that the points are dense.
 
     Returns
     -------
@@ -94,8 +101,13 @@ def block_size_within(
     84
     """
     n_points, n_features = shape
-    entry = 4 if dtype == np.float32 else 8 + 4  # scans need all points in float32 too
-    fixed = n_points * (n_features * entry + CODE_BYTES)
+    if n_nonzero is None:
+        entry = 4 if dtype == np.float32 else 8 + 4  # scans need all points in float32 too
+        fixed = n_points * (n_features * entry + CODE_BYTES)
+    else:
+        # Values in float64 and float32, columns; and the tiles of the products.
+        tiles = 4 * TILE * n_workers * (n_points + n_features)
+        fixed = n_nonzero * (8 + 4 + 4) + n_points * CODE_BYTES + tiles
     # Correlations with all points in float32; residuals in float64 and float32.
     row = n_workers * (4 * n_points + 12 * n_features + CODE_BYTES)
     allowed = SHARE_OF_FREE * free_memory() if max_memory is None else in_bytes(max_memory)

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from srsg.engines.progress import Arrays, Checkpoint, Result
 from srsg.engines.warnings import warn_user
@@ -141,9 +143,11 @@ def row_digests(points: Points) -> bytes:
     if known is None:
         # Points of another type or width get other digests, even if their bytes are the same.
         key = f"{points.dtype.str} {points.n_features}".encode()
-        rows = np.ascontiguousarray(points.x)
         known = b"".join(
-            [hashlib.blake2b(row.data, digest_size=DIGEST_SIZE, key=key).digest() for row in rows]
+            [
+                hashlib.blake2b(row, digest_size=DIGEST_SIZE, key=key).digest()
+                for row in _bytes_of(points)
+            ]
         )
         points.__dict__["row_digests"] = known  # a fit asks more than once
     return known
@@ -165,7 +169,19 @@ def digest_array(digests: bytes) -> NDArray:
 
 def zero_digest(points: Points) -> bytes:
     """The digest that a row of zeros would have among these points."""
+    if not points.in_shards and sparse.issparse(points.x):
+        return row_digests(Points(sparse.csr_array((1, points.n_features))))
     return row_digests(Points(np.zeros((1, points.n_features), points.dtype)))
+
+
+def _bytes_of(points: Points) -> Iterator[Any]:
+    """The bytes of every point; of a sparse one, those of its columns and values."""
+    if not sparse.issparse(points.x):
+        yield from (row.data for row in np.ascontiguousarray(points.x))
+        return
+    indices = points.x.indices.astype(np.int32, copy=False)
+    for start, end in pairwise(points.x.indptr.tolist()):
+        yield indices[start:end].tobytes() + points.x.data[start:end].tobytes()
 
 
 def combine_digests(digests: Sequence[bytes]) -> str:
@@ -178,7 +194,11 @@ def fingerprint(*facts: Any) -> str:
     otherwise."""
     digest = hashlib.blake2b(digest_size=DIGEST_SIZE)
     for fact in facts:
-        if isinstance(fact, np.ndarray):
+        if sparse.issparse(fact):
+            # Its text would say nothing of its entries.
+            parts = (fact.shape, fact.data, fact.indices.astype(np.int64), fact.indptr.tolist())
+            digest.update(fingerprint("sparse", *parts).encode())
+        elif isinstance(fact, np.ndarray):
             digest.update(f"array {fact.dtype.str} {fact.shape} ".encode())
             digest.update(np.ascontiguousarray(fact).reshape(-1).view(np.uint8).data)
         else:

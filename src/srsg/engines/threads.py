@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from joblib import cpu_count, effective_n_jobs
+from scipy import sparse
 from threadpoolctl import ThreadpoolController
 
 from srsg.engines.checkpoint import points_fingerprint, row_digests
@@ -116,7 +117,7 @@ class ThreadEngine:
         return max(1, min(self.block_size, -(-n_rows // self._n_threads)))
 
     def points(self, x: Any) -> Points:
-        if not isinstance(x, np.ndarray):
+        if not isinstance(x, np.ndarray) and not sparse.issparse(x):
             raise TypeError(
                 "The fitted points are a dask array, which threads of this process do not have: "
                 'set engine="dask" or a Client, as for the fit.'

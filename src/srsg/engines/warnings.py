@@ -1,4 +1,5 @@
-"""Warnings that point at the user's line, not at one of this package."""
+"""Warnings that point at the user's line, not at one of this package; and what sparse input costs
+where it is made dense."""
 
 from __future__ import annotations
 
@@ -6,8 +7,55 @@ import sys
 import warnings
 from types import FrameType
 
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from srsg.engines.budget import in_words
+from srsg.types import Matrix
+
 # Wrappers of these libraries may stand between the user's line and ours.
 _INSIDE = ("srsg", "sklearn", "joblib", "contextlib")
+
+
+WORTH_TELLING = 10**6
+"""Bytes of a dense copy from which on a warning tells of it."""
+
+
+def made_dense(X: Matrix, reason: str) -> NDArray:
+    """An array of the same values, with a warning that tells its size if X was sparse.
+
+    Parameters
+    ----------
+    X : array or sparse matrix
+    reason : str
+        Why it has to be dense, for the message.
+
+    Examples
+    --------
+    >>> from scipy import sparse
+    >>> from srsg.engines.warnings import made_dense
+    >>> made_dense(sparse.csr_array([[0.0, 2.0]]), "K-means takes dense points")
+    array([[0., 2.]])
+    """
+    if not sparse.issparse(X):
+        return np.asarray(X)
+    n_rows, n_columns = X.shape
+    n_bytes = n_rows * n_columns * X.dtype.itemsize
+    if n_bytes >= WORTH_TELLING:
+        from sklearn.exceptions import DataConversionWarning
+
+        warn_user(
+            f"X is sparse, but {reason}: its {n_rows} x {n_columns} values are made dense, which "
+            f"takes {in_words(n_bytes)} instead of {in_words(sparse_bytes(X))}.",
+            DataConversionWarning,
+        )
+    return X.toarray()
+
+
+def sparse_bytes(X: Matrix) -> int:
+    """About how many bytes a sparse matrix takes: a value and a column for every non-zero."""
+    return int(X.nnz) * (X.dtype.itemsize + 4)
 
 
 def warn_user(message: str, category: type[Warning]) -> None:

@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from srsg.engines import Engine, ThreadEngine
 from srsg.engines.progress import Progress, announce_compiling, progress_for
-from srsg.engines.warnings import warn_user
+from srsg.engines.warnings import made_dense, warn_user
 from srsg.estimators.cluster_counts import BestCountsMixin, score_cluster_counts
 from srsg.estimators.equal_points import EqualPointsMixin
 from srsg.estimators.fitting import (
@@ -43,7 +43,7 @@ from srsg.graph.embedding import (
 )
 from srsg.graph.kmeans import check_cluster_count, label_embedding
 from srsg.graph.reproducibility import ScoredCounts
-from srsg.points import Points, as_dense
+from srsg.points import Points, UnitRows
 from srsg.types import Cut, FloatArray, Graph, IntArray, Matrix, Memory, NClusters, RandomState
 
 AT_LEAST_ONE = Interval(Integral, 1, None, closed="left")
@@ -129,13 +129,14 @@ class GraphClusterer(
     def _check_size(self, n_points: int) -> None:
         """Refuse parameters that ask for more than this many points have."""
 
-    def _prepared(self, X: NDArray | sparse.csr_array) -> NDArray:
+    def _prepared(self, X: NDArray | sparse.csr_array) -> UnitRows:
         """The validated input in the form that is coded, as an array of its own.
 
         Everything that can be wrong with it is found here, before any long work.
         """
+        dense = made_dense(X, f"{type(self).__name__} takes dense points")
         # Adding zero makes -0.0 the same bits as 0.0, so that equal points have equal bits.
-        return np.array(as_dense(X), dtype=np.float64, order="C") + 0.0
+        return np.array(dense, dtype=np.float64, order="C") + 0.0
 
     @with_callbacks
     def fit(self, X: Matrix, y: None = None) -> Self:

@@ -16,6 +16,7 @@ from sklearn.utils import check_random_state
 
 from srsg.engines import Engine
 from srsg.engines.checkpoint import digest_array, zero_digest
+from srsg.engines.warnings import made_dense
 from srsg.estimators.base import AT_LEAST_ONE, POSITIVE, GraphClusterer
 from srsg.estimators.equal_points import warn_of_zero_rows
 from srsg.graph.affinity import largest_codes, nearest_codes, unit_codes
@@ -29,7 +30,14 @@ from srsg.graph.weights import agreement
 from srsg.kernels.codes import symmetrized
 from srsg.neighbors import nearest_neighbors
 from srsg.neighbors.candidates import check_faiss
-from srsg.points import EqualPoints, Points, root_mean_square_length, take_rows, unit_points
+from srsg.points import (
+    EqualPoints,
+    Points,
+    UnitRows,
+    root_mean_square_length,
+    take_rows,
+    unit_points,
+)
 from srsg.solvers import ApproximateCodes, L1Codes, approximate_l1_codes, l1_codes
 from srsg.types import Cut, FloatArray, Graph, IntArray
 
@@ -41,6 +49,11 @@ OF_PAIRS = {"codes_", "init_codes_"}
 
 OF_POINTS = {"kkt_violation_", "dual_gap_", "residual_", "lam_"}
 """What is learnt of every point: one number for each, or for those that were certified."""
+
+
+MOSTLY_FILLED = 0.25
+"""Above this share of non-zeros, sparse points are made dense: they would take more than a third of
+the memory of dense ones, and more than twice the time. The time is equal at a share of 0.1."""
 
 
 class CodeClusterer(GraphClusterer):
@@ -74,7 +87,11 @@ class CodeClusterer(GraphClusterer):
     def _check_size(self, n_points: int) -> None:
         check_neighbor_count(self.n_neighbors, n_points)
 
-    def _prepared(self, X: NDArray | sparse.csr_array) -> NDArray:
+    def _prepared(self, X: NDArray | sparse.csr_array) -> UnitRows:
+        if sparse.issparse(X) and (reason := self._needs_dense(X)):
+            X = made_dense(X, reason)
+        elif sparse.issparse(getattr(self, "fit_X_", None)):
+            X = sparse.csr_array(X)
         if not hasattr(self, "affine_"):  # new points get the coordinate of the fitted ones
             length = root_mean_square_length(X) if self.affine is True else float(self.affine)
             self.affine_ = length
@@ -90,6 +107,18 @@ class CodeClusterer(GraphClusterer):
 
     def _points_to_code(self, points: Points, equal: EqualPoints, engine: Engine) -> Points:
         return points if points.in_shards and equal.all_differ else self._points(engine)
+
+    def _needs_dense(self, X: sparse.csr_array) -> str:
+        """Why these sparse points are not coded as they are; empty if they are."""
+        if hasattr(self, "fit_X_"):  # new points become what the fitted ones are
+            return "" if sparse.issparse(self.fit_X_) else "the fitted points are dense"
+        engine = getattr(self, "engine", "threads")
+        if not (isinstance(engine, str) and engine == "threads"):
+            return "workers of a cluster hold dense points"
+        if getattr(self, "approximate", False):
+            return "approximate=True searches an index of dense points"
+        filled = X.nnz / (X.shape[0] * X.shape[1])
+        return f"{filled:.0%} of its values are not zero" if filled > MOSTLY_FILLED else ""
 
     def _points(self, engine: Engine) -> Points:
         """The distinct points, where the engine can use them."""
@@ -129,21 +158,24 @@ class CodeClusterer(GraphClusterer):
             )
         self.neighbors_ = equal.spread_neighbors(self.neighbors_)
 
-    def _codes_of_new(self, new: NDArray, engine: Engine) -> sparse.csr_array:
+    def _codes_of_new(self, new: UnitRows, engine: Engine) -> sparse.csr_array:
         given = np.flatnonzero(~self._without_direction(new))
         codes = self._code_new(self._points(engine), Points(new[given]), engine)
         codes = self._equal.spread_columns(codes)
-        if len(given) == len(new):
+        n_new = new.shape[0]
+        if len(given) == n_new:
             return codes
-        lengths = np.zeros(len(new) + 1, codes.indptr.dtype)
+        lengths = np.zeros(n_new + 1, codes.indptr.dtype)
         lengths[given + 1] = np.diff(codes.indptr)
-        shape = (len(new), codes.shape[1])
+        shape = (n_new, codes.shape[1])
         return sparse.csr_array((codes.data, codes.indices, np.cumsum(lengths)), shape=shape)
 
-    def _without_direction(self, new: NDArray) -> NDArray[np.bool_]:
+    def _without_direction(self, new: UnitRows) -> NDArray[np.bool_]:
+        if sparse.issparse(new):
+            return np.asarray(np.diff(new.indptr) == 0)
         return np.asarray(~new.any(axis=1))
 
-    def _nearest_fitted(self, new: NDArray, count: int, engine: Engine) -> IntArray:
+    def _nearest_fitted(self, new: UnitRows, count: int, engine: Engine) -> IntArray:
         points, count = self._points(engine), min(count, len(self._equal.first))
         nearest = nearest_neighbors(points, count, queries=Points(new), engine=engine)
         return self._equal.first[nearest]

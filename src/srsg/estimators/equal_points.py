@@ -28,7 +28,7 @@ class EqualPointsMixin:
     @property
     def _equal(self) -> EqualPoints:
         if not hasattr(self, "first_equal_"):  # a model that an older version has saved
-            return EqualPoints.none(len(self.fit_X_))
+            return EqualPoints.none(self.fit_X_.shape[0])
         return EqualPoints.from_first(self.first_equal_)
 
     def _find_equal(self, points: Points, engine: Engine) -> EqualPoints:

@@ -119,7 +119,8 @@ def engine_of(
         engine = ThreadEngine(estimator.n_jobs, progress, checkpoint)
         if x is not None and hasattr(estimator, "max_memory"):
             allowed, n_threads = estimator.max_memory, engine.n_workers
-            engine.block_size = block_size_within(allowed, x.shape, x.dtype, n_threads)
+            n_nonzero = getattr(x, "nnz", None)  # of sparse points
+            engine.block_size = block_size_within(allowed, x.shape, x.dtype, n_threads, n_nonzero)
         return engine
     from srsg.engines.dask.clients import client_of
     from srsg.engines.dask.engine import DaskEngine

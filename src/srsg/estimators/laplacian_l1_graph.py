@@ -170,6 +170,9 @@ class LaplacianL1Graph(CodeClusterer):
         self.random_state = random_state
         self.verbose = verbose
 
+    def _needs_dense(self, X: sparse.csr_array) -> str:
+        return f"{type(self).__name__} takes dense points"
+
     def _code(self, points: Points, engine: Engine) -> None:
         l1 = l1_codes(points, self.lam, n_neighbors=self._neighbor_count(points), engine=engine)
         self.init_codes_, self.neighbors_ = l1.codes, l1.neighbors

@@ -21,6 +21,7 @@ from srsg.estimators.fitting import engine_of, is_dask
 from srsg.graph.assignment import FALLBACK_NEIGHBORS, cluster_shares, nearest_shares
 from srsg.graph.explanation import as_well_as_most, rows_adding_to_one
 from srsg.neighbors import Searchable
+from srsg.points import UnitRows
 from srsg.types import FloatArray, IntArray, Matrix
 
 
@@ -52,7 +53,7 @@ class NewPointsMixin(ConfidenceMixin, ClassNamePrefixFeaturesOutMixin, Transform
     verbose: bool | int
 
     @abstractmethod
-    def _codes_of_new(self, new: NDArray, engine: Engine) -> sparse.csr_array:
+    def _codes_of_new(self, new: UnitRows, engine: Engine) -> sparse.csr_array:
         """Codes over ``fit_X_`` of new points, which are prepared as those are."""
 
     def _votes(self, codes: sparse.csr_array) -> sparse.csr_array:
@@ -60,7 +61,7 @@ class NewPointsMixin(ConfidenceMixin, ClassNamePrefixFeaturesOutMixin, Transform
         return codes
 
     @abstractmethod
-    def _prepared(self, X: NDArray | sparse.csr_array) -> NDArray: ...
+    def _prepared(self, X: NDArray | sparse.csr_array) -> UnitRows: ...
 
     @abstractmethod
     def _checked(self, X: Matrix, **options: Any) -> NDArray | sparse.csr_array: ...
@@ -212,25 +213,25 @@ class NewPointsMixin(ConfidenceMixin, ClassNamePrefixFeaturesOutMixin, Transform
         own = memberships[np.arange(len(found.labels)), found.labels]
         return own * as_well_as_most(self._explained_new(found), self.explained_)
 
-    def _new_points(self, X: Matrix) -> tuple[NDArray, Engine]:
+    def _new_points(self, X: Matrix) -> tuple[UnitRows, Engine]:
         """New points as :meth:`_prepared` returns them, and the engine that codes them."""
         checked = self._checked(X, reset=False)
         engine = engine_of(self, progress_for(self.verbose), checked)
         return self._prepared(checked), engine
 
-    def _nearest_fitted(self, new: NDArray, count: int, engine: Engine) -> IntArray:
+    def _nearest_fitted(self, new: UnitRows, count: int, engine: Engine) -> IntArray:
         """The nearest fitted points of new ones."""
         fitted = Searchable.of(self.fit_X_.astype(np.float64, copy=False))
         with serial_linear_algebra():
-            return fitted.nearest(new.astype(np.float64), np.full(len(new), -1), count)
+            return fitted.nearest(new.astype(np.float64), np.full(new.shape[0], -1), count)
 
-    def _without_direction(self, new: NDArray) -> NDArray[np.bool_]:
+    def _without_direction(self, new: UnitRows) -> NDArray[np.bool_]:
         """Which new points are rows of zeros in a method that knows points by their direction."""
-        return np.zeros(len(new), bool)
+        return np.zeros(new.shape[0], bool)
 
     @abstractmethod
     def _shares_of_all(self, labels: NDArray[np.intp], n_clusters: int) -> FloatArray: ...
 
     @property
     def _n_features_out(self) -> int:
-        return len(self.fit_X_)
+        return self.fit_X_.shape[0]

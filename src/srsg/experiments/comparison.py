@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 from sklearn.metrics import adjusted_rand_score
 
 from srsg.engines.progress import (
@@ -27,7 +28,6 @@ from srsg.engines.progress import (
     send_progress_to,
 )
 from srsg.metrics import scores
-from srsg.points import as_dense
 from srsg.registry import methods
 from srsg.types import FloatArray, Matrix
 
@@ -117,14 +117,15 @@ def compare_methods(
     >>> found.scores["AC"] > 0.99
     True
     """
-    dense = as_dense(X)
+    # Sparse points stay sparse: each method says so if it makes them dense.
+    points = X if sparse.issparse(X) else np.asarray(X)
     for name in methods() if names is None else names:
         given: dict[str, Any] = {"random_state": random_state}
         if methods()[name].path.startswith("srsg:"):  # scikit-learn's K-means has no n_jobs
             given["n_jobs"] = n_jobs
         if affine and "affine" in signature(methods()[name].estimator).parameters:
             given["affine"] = True
-        yield _in_own_process(name, dense, n_clusters, y, given, _Named(name, progress))
+        yield _in_own_process(name, points, n_clusters, y, given, _Named(name, progress))
 
 
 def pairwise_ari(outcomes: Sequence[MethodResult]) -> FloatArray:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from srsg.files.contents import Contents, Request
 from srsg.files.errors import FileError, parsing
@@ -19,6 +20,9 @@ MAPPED_FROM = 64 * 2**20
 POINT_NAMES = ("x", "fea", "feature", "features", "data", "points")
 SHAPE_NAMES = ("shape", "image_shape")
 
+SPARSE_PARTS = {"format", "shape", "data"}
+"""What every file of ``scipy.sparse.save_npz`` has."""
+
 
 def read_npy(path: Path, request: Request) -> Contents:
     """One array."""
@@ -29,7 +33,26 @@ def read_npy(path: Path, request: Request) -> Contents:
 
 def read_npz(path: Path, request: Request) -> Contents:
     """Several arrays by name."""
-    return choose_arrays(path, load_arrays(path), request)
+    arrays = load_arrays(path)
+    if arrays.keys() >= SPARSE_PARTS:
+        return _sparse_points(path, request)
+    return choose_arrays(path, arrays, request)
+
+
+def _sparse_points(path: Path, request: Request) -> Contents:
+    """The matrix of a file that ``scipy.sparse.save_npz`` wrote, as CSR."""
+    if request.labels:
+        raise FileError(
+            f"{path}: has one sparse matrix only; labels={request.labels!r} must be a file."
+        )
+    with parsing(str(path), "a sparse matrix"):
+        matrix = sparse.load_npz(path)
+        # A conversion would follow indices beyond the end, so they are checked before it.
+        if hasattr(matrix, "check_format"):
+            matrix.check_format(full_check=True)
+        rows = sparse.csr_array(matrix)
+        rows.sum_duplicates()
+    return Contents(rows, rows_are_points=True)
 
 
 def load_npy(path: Path) -> NDArray:

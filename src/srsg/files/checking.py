@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from srsg.files.contents import Contents, Table
 from srsg.files.errors import FileError
@@ -26,7 +28,7 @@ def checked_table(
     labels = None if labels is None else _one_each(name, labels)
     values, notes = _samples_first(name, found, labels)
     X, image_shape = _rows_of_numbers(name, values, found.image_shape)
-    row_ids = np.arange(len(X)) if found.row_ids is None else found.row_ids
+    row_ids = np.arange(X.shape[0]) if found.row_ids is None else found.row_ids
     usable = _finite_rows(X, allow_nan=keep_missing)
     if labels is not None:
         usable &= ~missing_labels(labels)
@@ -64,13 +66,15 @@ def checked_labels(
     return encode_labels(labels)
 
 
-def _finite_rows(
-    X: NDArray[np.floating], *, allow_nan: bool = False, block: int = 1024
-) -> NDArray[np.bool_]:
+def _finite_rows(X: Any, *, allow_nan: bool = False, block: int = 1024) -> NDArray[np.bool_]:
     """Which rows are finite; block by block, since X may be larger than memory.
 
     With ``allow_nan``, gaps are fine as long as a row has any number.
     """
+    if sparse.issparse(X):
+        usable = np.ones(X.shape[0], bool)
+        usable[np.repeat(np.arange(len(usable)), np.diff(X.indptr))[~np.isfinite(X.data)]] = False
+        return usable
     parts = []
     for start in range(0, len(X), block):
         rows = X[start : start + block]
@@ -90,7 +94,7 @@ def _one_each(name: str, labels: NDArray) -> NDArray:
     return labels.ravel()
 
 
-def _samples_first(name: str, found: Contents, labels: NDArray | None) -> tuple[NDArray, list[str]]:
+def _samples_first(name: str, found: Contents, labels: NDArray | None) -> tuple[Any, list[str]]:
     """The values with one sample per row, transposed if only that fits the labels."""
     values = found.values
     if not 2 <= values.ndim <= 4:
@@ -109,16 +113,18 @@ def _samples_first(name: str, found: Contents, labels: NDArray | None) -> tuple[
         raise FileError(f"{name}: {len(labels)} labels do not fit an array of {counted} values.")
     turned = fitting[0] != 0 and not stack
     notes = ["points turned from columns to rows, to fit the labels"] if turned else []
-    return np.moveaxis(values, fitting[0], 0), notes
+    return (np.moveaxis(values, fitting[0], 0) if fitting[0] else values), notes
 
 
 def _rows_of_numbers(
-    name: str, values: NDArray, image_shape: tuple[int, ...] | None
-) -> tuple[NDArray[np.floating], tuple[int, ...] | None]:
+    name: str, values: Any, image_shape: tuple[int, ...] | None
+) -> tuple[Any, tuple[int, ...] | None]:
     if values.dtype.kind not in "biuf":
         raise FileError(f"{name}: has values of type {values.dtype}, not real numbers.")
-    if not values.size:
-        raise FileError(f"{name}: has no {'rows' if not len(values) else 'columns of numbers'}.")
+    if not min(values.shape):
+        raise FileError(f"{name}: has no {'columns of numbers' if values.shape[0] else 'rows'}.")
+    if sparse.issparse(values):
+        return values.astype(np.float32 if values.dtype == np.float32 else np.float64), None
     if values.ndim > 2:
         image_shape = values.shape[1:]
     kind = np.float32 if values.dtype == np.float32 else np.float64

@@ -37,7 +37,8 @@ class Request:
 class Contents:
     """What a reader finds, unchecked: any shape, any type of label, missing values."""
 
-    values: NDArray
+    values: Any
+    """An array, or a ``csr_array``."""
     labels: NDArray | None = None
     feature_names: tuple[str, ...] | None = None
     row_ids: NDArray | None = None
@@ -57,8 +58,9 @@ class Table:
 
     Attributes
     ----------
-    X : ndarray of shape (n_samples, n_features)
-        Finite numbers: float32 if the file has float32, else float64.
+    X : ndarray or csr_array of shape (n_samples, n_features)
+        Finite numbers: float32 if the file has float32, else float64. Sparse if the file has a
+        sparse matrix.
     row_ids : ndarray of shape (n_samples,)
         The identifier column, the image's path in its folder, or the row's number from 0.
     y : ndarray of shape (n_samples,) or None
@@ -79,7 +81,7 @@ class Table:
         All columns of the file, with ``keep_frame=True``.
     """
 
-    X: NDArray[np.floating]
+    X: Any
     row_ids: NDArray
     y: IntArray | None = None
     class_names: tuple[str, ...] | None = None

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from srsg.files import Table
 from srsg.points import name_rows
+
+MOSTLY_FILLED = 0.1
+"""Above this share of non-zeros, points are coded faster as an array."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +53,8 @@ def inspect_table(table: Table) -> list[Fact]:
     rows of zeros: 1 (rows 2)
     """
     X = table.X
+    if sparse.issparse(X):
+        return _facts_of_sparse(table)
     return [
         _rows(table),
         _columns(table),
@@ -60,8 +67,32 @@ def inspect_table(table: Table) -> list[Fact]:
     ]
 
 
+def _facts_of_sparse(table: Table) -> list[Fact]:
+    """The same about a sparse matrix, which is never made dense for it."""
+    X = table.X
+    n_rows, n_columns = X.shape
+    dense, held = X.nnz / (n_rows * n_columns), X.nnz * (X.dtype.itemsize + 4)
+    stored = f"{X.nnz} non-zeros, {dense:.2%} of all values; {X.nnz / n_rows:.0f} per row"
+    advice = "as an array it would be coded faster" if dense > MOSTLY_FILLED else ""
+    size = f"{held / 1e6:.1f} MB; as an array {n_rows * n_columns * X.dtype.itemsize / 1e6:.1f} MB"
+    parts = pairwise(X.indptr.tolist())
+    distinct = {X.indices[at:end].tobytes() + X.data[at:end].tobytes() for at, end in parts}
+    empty = int((np.bincount(X.indices, minlength=n_columns) == 0).sum())
+    return [
+        _rows(table),
+        Fact("columns", f"{n_columns}", "two or more are needed" * (n_columns < 2), n_columns < 2),
+        Fact("sparse matrix", stored, advice),
+        Fact("memory", size),
+        _classes(table),
+        _missing(table),
+        _repeated(n_rows - len(distinct)),
+        _zero_rows(np.flatnonzero(np.diff(X.indptr) == 0)),
+        Fact("empty columns", f"{empty}" if empty else "none"),
+    ]
+
+
 def _rows(table: Table) -> Fact:
-    n_rows = len(table.X)
+    n_rows = table.X.shape[0]
     return Fact("rows", f"{n_rows}", "two or more are needed" if n_rows < 2 else "", n_rows < 2)
 
 
@@ -95,14 +126,17 @@ def _missing(table: Table) -> Fact:
         return Fact("missing values", "none")
     return Fact(
         "missing values",
-        f"in {table.n_dropped} of {table.n_dropped + len(table.X)} rows",
+        f"in {table.n_dropped} of {table.n_dropped + table.X.shape[0]} rows",
         "fill them in with --impute median, or drop these rows with --drop-missing",
         True,
     )
 
 
 def _duplicates(X: NDArray) -> Fact:
-    repeated = len(X) - len(np.unique(X, axis=0))
+    return _repeated(len(X) - len(np.unique(X, axis=0)))
+
+
+def _repeated(repeated: int) -> Fact:
     if not repeated:
         return Fact("duplicates", "none")
     advice = "none needed: equal rows count as one point of that weight, and get one label"
@@ -112,7 +146,10 @@ def _duplicates(X: NDArray) -> Fact:
 
 
 def _zeros(X: NDArray) -> Fact:
-    zero = np.flatnonzero(~X.any(axis=1))
+    return _zero_rows(np.flatnonzero(~X.any(axis=1)))
+
+
+def _zero_rows(zero: NDArray[np.intp]) -> Fact:
     if not zero.size:
         return Fact("rows of zeros", "none")
     advice = "no direction: they go to the largest cluster, except by sc, smce and kmeans"

@@ -67,6 +67,7 @@ def read_points(
         *Arrays* have one row per point. Of several arrays, ``X``, ``fea``, ``features`` or ``data``
         are points and ``y``, ``gnd``, ``label`` or ``labels`` are labels; points are transposed if
         the number of labels fits their columns and not their rows. Stacks of images become rows.
+        An ``.npz`` file of ``scipy.sparse.save_npz`` gives a sparse matrix, which stays sparse.
 
         *Folders* have the images of a class in a sub-folder, or no classes. Images of different
         sizes are resized to the most common size; if one is in colour, all are read in colour.

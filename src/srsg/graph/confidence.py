@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.metrics.pairwise import euclidean_distances
 
+from srsg.engines.warnings import made_dense
 from srsg.graph.unwrapping import clusterer_of, columns_by_position, points_as_clustered
 from srsg.types import FloatArray, Matrix
 
@@ -36,6 +37,10 @@ BY_CENTRES = (
     "membership by distances to the clusters' centres, lower for points farther from their centre "
     "than usual"
 )
+
+
+FOR_CENTRES = "distances to centres take dense points"
+"""Why K-means' confidence needs dense points."""
 
 
 def soft_labels(vectors: FloatArray, labels: ArrayLike, n_clusters: int) -> FloatArray:
@@ -166,7 +171,8 @@ def confidence(model: Any, X: Matrix) -> Confidence:
     clusterer = clusterer_of(model)
     graph = getattr(clusterer, "affinity_matrix_", None)
     if graph is None:
-        return _by_centres(points_as_clustered(model, X), clusterer.labels_)
+        points = made_dense(points_as_clustered(model, X), FOR_CENTRES)
+        return _by_centres(points, clusterer.labels_)
     own, _ = _edge_weights(graph, clusterer.labels_)
     if hasattr(clusterer, "confidence_"):
         return Confidence(clusterer.confidence_, own, BY_EMBEDDING)
@@ -215,7 +221,7 @@ def predict_with_confidence(
             )
         labels = clusterer.predict(new)
     centres, usual = clusterer.cluster_centers_, clusterer.inertia_ / len(clusterer.labels_)
-    return labels, _near_centres(new, centres, labels, usual)
+    return labels, _near_centres(made_dense(new, FOR_CENTRES), centres, labels, usual)
 
 
 def _edge_weights(graph: Any, labels: NDArray) -> tuple[FloatArray, FloatArray]:

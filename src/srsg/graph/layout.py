@@ -10,6 +10,7 @@ from sklearn.decomposition import PCA
 from sklearn.neighbors import kneighbors_graph
 
 from srsg.engines import serial_linear_algebra
+from srsg.engines.warnings import made_dense
 from srsg.graph.affinity import largest_codes
 from srsg.graph.unwrapping import clusterer_of, points_as_clustered
 from srsg.kernels.graphs import spread_out
@@ -47,7 +48,9 @@ def plane(model: Any, X: FloatArray) -> tuple[FloatArray, str]:
         pulls = _pulls(graph, getattr(clusterer, "neighbors_", None))
         line = "Points joined in the graph pull each other, neighbours a little; random pairs push."
         return _by_forces(pulls, _start(getattr(clusterer, "embedding_", X))), line
-    X = points_as_clustered(model, X)
+    X = made_dense(
+        points_as_clustered(model, X), "a map of points without a graph takes dense ones"
+    )
     if len(X) <= NEIGHBORS_UP_TO:
         nearest = kneighbors_graph(X, min(MOST_EDGES, len(X) - 1))
         line = "Nearest neighbours pull each other; random pairs push."

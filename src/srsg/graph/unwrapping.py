@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from numpy.typing import NDArray
+import numpy as np
+from scipy import sparse
 from sklearn.pipeline import Pipeline
 
-from srsg.points import as_dense
 from srsg.types import Matrix
 
 
@@ -35,8 +35,10 @@ def best_of(model: Any) -> Any:
     return getattr(model, "best_estimator_", model)
 
 
-def points_as_clustered(model: Any, X: Matrix) -> NDArray:
+def points_as_clustered(model: Any, X: Matrix) -> Any:
     """The points as the clusterer gets them: after all other steps of its pipeline.
+
+    Sparse points stay sparse.
 
     Examples
     --------
@@ -54,7 +56,7 @@ def points_as_clustered(model: Any, X: Matrix) -> NDArray:
     if isinstance(found, Pipeline) and len(found.steps) > 1:
         with columns_by_position():
             X = found[:-1].transform(X)
-    return as_dense(X)
+    return X if sparse.issparse(X) else np.asarray(X)
 
 
 @contextmanager

@@ -7,6 +7,7 @@ import numpy as np
 from srsg.kernels.codes import residual
 from srsg.kernels.compiled import helper, kernel
 from srsg.kernels.linalg import dot
+from srsg.kernels.rows import row_dot
 from srsg.kernels.votes import (
     coefficient,
     insertion_sort,
@@ -76,7 +77,7 @@ def with_entrants(coded, before, task, active, settings, run, reached):
 def all_correlations(coded, before, task):
     """The correlation of a point's residual with every point, in absolute value."""
     resid = np.empty(coded.points.shape[1])
-    residual(coded.points, coded.targets[task.row], before, task.row, resid)
+    residual(coded.points, coded.targets, before, task.row, resid)
     index = np.empty(coded.points.shape[0], np.int64)
     strength = np.empty(index.shape[0])
     for t in range(index.shape[0]):
@@ -135,7 +136,7 @@ def points_in_reach(points, first, resid, correlations, error, floor):
         starts[p] = count
         for t in range(correlations.shape[1]):
             if abs(correlations[p, t]) >= cut:
-                exact = abs(dot(points[t], resid[p]))
+                exact = abs(row_dot(points, t, resid[p]))
                 if exact >= floor[p]:
                     index[count] = t + first
                     strength[count] = exact

@@ -88,7 +88,7 @@ def solve_over_candidates(points, targets, codes, half_lam):
             known = size
             solve_working_set(products, b, half_lam, codes, p, place, size)
             # Computed afresh, not updated, so that rounding does not add up over the rounds.
-            residual(points, targets[p], codes, p, resid)
+            residual(points, targets, codes, p, resid)
             size = add_worst(points, resid, codes, p, half_lam, place, size)
             if size == known:
                 break

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from srsg.kernels.compiled import helper, kernel
-from srsg.kernels.linalg import assign
+from srsg.kernels.rows import row_count, subtract_row, write_row
 from srsg.types import FloatArray, IntArray
 
 
@@ -130,29 +130,27 @@ def symmetrized(codes: sparse.csr_array) -> sparse.csr_array:
 
 
 @helper()
-def residual(points, target, codes, p, out):
-    """``target - sum_t z_t x_t`` for the code in row p, in float64."""
-    assign(out, target)
+def residual(points, targets, codes, p, out):
+    """``x - sum_t z_t x_t`` for the target and the code in row p, in float64."""
+    write_row(targets, p, out)
     for k in range(codes.size[p]):
         z = codes.value[p, k]
         # Working sets hold many points that the code does not use: each would cost as much as
         # one that it uses.
         if z != 0.0:
-            atom = points[codes.index[p, k]]
-            for j in range(out.shape[0]):
-                out[j] -= z * atom[j]
+            subtract_row(points, codes.index[p, k], z, out)
 
 
 @kernel()
 def residuals(points, targets, codes, out):
     """The residuals of all codes; row p of the codes belongs to ``targets[p]``."""
-    for p in range(targets.shape[0]):
-        residual(points, targets[p], codes, p, out[p])
+    for p in range(row_count(targets)):
+        residual(points, targets, codes, p, out[p])
 
 
-def fits_of(points: NDArray, targets: NDArray, codes: Codes) -> FloatArray:
+def fits_of(points: Any, targets: Any, codes: Codes, n_features: int) -> FloatArray:
     """``||x_i - X z_i||^2`` for every code."""
-    resid = np.empty(targets.shape)
+    resid = np.empty((len(codes.size), n_features))
     residuals(points, targets, codes, resid)
     return np.einsum("ij,ij->i", resid, resid)
 

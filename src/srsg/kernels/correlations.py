@@ -12,7 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from srsg.kernels.compiled import ZERO, helper, kernel
-from srsg.kernels.linalg import dot, squared_distance
+from srsg.kernels.linalg import dot
+from srsg.kernels.rows import nonzero_columns, row_distance, row_dot
 from srsg.types import FloatArray, IntArray
 
 
@@ -99,7 +100,7 @@ def nearest(points, targets, own, correlations, bounds, found):
     Here and below ``own`` is the index of each target among all points, or -1 for a target that is
     not one of them.
     """
-    n_points = points.shape[0]
+    n_points = correlations.shape[1]
     for p in range(targets.shape[0]):
         row = correlations[p]
         itself = own[p] - bounds.first
@@ -117,9 +118,10 @@ def nearest(points, targets, own, correlations, bounds, found):
         # Twice the error, because both the point in question and the last of the list may be off.
         cut = worst - 2 * bounds.error
         count = ZERO
+        columns = nonzero_columns(points, targets[p])
         for t in range(n_points):
             if row[t] >= cut and t != itself:
-                distance = squared_distance(targets[p], points[t])
+                distance = row_distance(points, t, targets[p], columns)
                 count = insert_sorted(keys, ids, count, distance, t)
         found.size[p] = count
         for k in range(count):
@@ -176,7 +178,7 @@ def violators(points, own, resid, correlations, codes, half_lam, bounds, most, f
         largest = 0.0
         for t in range(row.shape[0]):
             if abs(row[t]) >= cut:
-                strength = abs(dot(points[t], resid[p]))
+                strength = abs(row_dot(points, t, resid[p]))
                 largest = max(largest, strength)
                 if strength > bound:
                     count = insert_sorted(keys, ids, count, -strength, t)
@@ -205,7 +207,7 @@ def strongest(points, own, resid, correlations, codes, error, index, strength):
             leave_out(row, taken)
         leave_out(row, own[p])
         most = np.float32(0.0)
-        for t in range(points.shape[0]):
+        for t in range(row.shape[0]):
             if abs(row[t]) > most:
                 most = abs(row[t])
         # Whatever could be the largest, given the rounding of the product, is computed again.
@@ -213,9 +215,9 @@ def strongest(points, own, resid, correlations, codes, error, index, strength):
         cut = np.float64(most) - 2 * error * np.sqrt(dot(resid[p], resid[p]))
         index[p] = -1
         strength[p] = 0.0
-        for t in range(points.shape[0]):
+        for t in range(row.shape[0]):
             if abs(row[t]) >= cut:
-                exact = abs(dot(points[t], resid[p]))
+                exact = abs(row_dot(points, t, resid[p]))
                 if exact > strength[p]:
                     strength[p] = exact
                     index[p] = t

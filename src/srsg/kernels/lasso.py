@@ -19,12 +19,10 @@ from srsg.kernels.linalg import (
     cholesky,
     dot,
     forward_solve,
-    gather,
-    gram_matrix,
     in_float64,
-    multiply,
     null_direction,
 )
+from srsg.kernels.rows import dense_row, gather_rows, gram_of_rows, row_count, row_dot, subtract_row
 from srsg.types import FloatArray
 
 
@@ -248,17 +246,17 @@ def solve_working_sets(points, targets, codes, penalty, resid, inside):
     The last step, a direct solve on the sorted support, makes a code and its residual depend on
     the support alone, not on the path that led there.
     """
-    for p in range(targets.shape[0]):
+    for p in range(row_count(targets)):
         size = codes.size[p]
         half_lam = penalty.half_lam[p]
         ridge = penalty.ridge[p]
-        own = in_float64(targets[p])
-        atoms = gather(points, codes.index[p], size)
+        own = dense_row(targets, p)
+        atoms = gather_rows(points, codes.index[p], size)
         b = np.empty(size)
         z = codes.value[p, :size]
-        multiply(atoms, own, b)
-        gram = gram_matrix(atoms)
+        gram = gram_of_rows(atoms)
         for k in range(size):
+            b[k] = row_dot(atoms, k, own)
             gram[k, k] += ridge
         solve_lasso(gram, b, half_lam, z)
         support = sorted_support(codes.index[p], z)
@@ -267,8 +265,7 @@ def solve_working_sets(points, targets, codes, penalty, resid, inside):
         # order in which points joined the working set.
         assign(resid[p], own)
         for k in support:
-            for j in range(own.shape[0]):
-                resid[p, j] -= z[k] * atoms[k, j]
+            subtract_row(atoms, k, z[k], resid[p])
         inside.worst[p] = violation_inside(atoms, resid[p], z, half_lam, ridge)
         terms = gap_terms(own, resid[p], z, ridge)
         inside.power[p], inside.inner[p], inside.l1_norm[p] = terms
@@ -299,7 +296,7 @@ def violation_inside(atoms, resid, z, half_lam, ridge):
     """
     worst = 0.0
     for k in range(z.shape[0]):
-        gradient = dot(atoms[k], resid) - ridge * z[k]
+        gradient = row_dot(atoms, k, resid) - ridge * z[k]
         worst = max(worst, violation_at(half_lam, z[k], gradient))
     return worst
 

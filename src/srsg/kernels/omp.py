@@ -8,11 +8,8 @@ from srsg.kernels.linalg import (
     backward_solve,
     cholesky,
     forward_solve,
-    gather,
-    gram_matrix,
-    in_float64,
-    multiply,
 )
+from srsg.kernels.rows import dense_row, gather_rows, gram_of_rows, row_count, row_dot
 
 
 @kernel()
@@ -21,7 +18,7 @@ def add_and_refit(points, targets, codes, chosen, ended):
 
     A point that depends on those before it cannot lower the residual: that row has ended.
     """
-    for p in range(targets.shape[0]):
+    for p in range(row_count(targets)):
         if ended[p]:
             continue
         size = codes.size[p] + 1
@@ -29,14 +26,16 @@ def add_and_refit(points, targets, codes, chosen, ended):
         # From scratch in every step: codes have a handful of points, and an updated factor
         # would carry the rounding of all steps before.
         support = np.arange(size)
-        atoms = gather(points, codes.index[p], size)
+        atoms = gather_rows(points, codes.index[p], size)
         factor = np.empty((size, size))
         # Here the code keeps its old size, so the point that was just written does not count.
-        if cholesky(gram_matrix(atoms), support, size, factor) < size:
+        if cholesky(gram_of_rows(atoms), support, size, factor) < size:
             ended[p] = True
             continue
+        own = dense_row(targets, p)
         fitted = np.empty(size)
-        multiply(atoms, in_float64(targets[p]), fitted)
+        for k in range(size):
+            fitted[k] = row_dot(atoms, k, own)
         forward_solve(factor, size, fitted)
         backward_solve(factor, size, fitted)
         assign(codes.value[p, :size], fitted)

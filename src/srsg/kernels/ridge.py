@@ -5,6 +5,7 @@ import numpy as np
 from srsg.kernels.compiled import ZERO, kernel
 from srsg.kernels.correlations import insert_sorted
 from srsg.kernels.linalg import dot
+from srsg.kernels.rows import row_dot
 
 
 @kernel()
@@ -15,7 +16,7 @@ def keep_largest(points, own, vectors, correlations, error, index, value, size):
     vector. They only select candidates: float64 decides which entries are largest, so the choice
     does not depend on how the product was computed. Entries are sorted by index.
     """
-    n_points = points.shape[0]
+    n_points = correlations.shape[1]
     most = index.shape[1]
     keys = np.empty(most)
     ids = np.empty(most, np.int64)
@@ -36,9 +37,9 @@ def keep_largest(points, own, vectors, correlations, error, index, value, size):
         count = ZERO
         for t in range(n_points):
             if abs(row[t]) >= cut and t != own[p]:
-                exact = abs(dot(points[t], vectors[p]))
+                exact = abs(row_dot(points, t, vectors[p]))
                 count = insert_sorted(keys, ids, count, -exact, t)
         size[p] = count
         index[p, :count] = np.sort(ids[:count])
         for k in range(count):
-            value[p, k] = dot(points[index[p, k]], vectors[p])
+            value[p, k] = row_dot(points, index[p, k], vectors[p])

@@ -23,7 +23,8 @@ from srsg.kernels.active import active_coordinates, with_entrants
 from srsg.kernels.codes import neighbors_of
 from srsg.kernels.compiled import helper, kernel
 from srsg.kernels.fpgd_sp import run_on
-from srsg.kernels.linalg import assign, dot, fill, gather, gram_matrix, in_float64, multiply
+from srsg.kernels.linalg import assign, dot, fill
+from srsg.kernels.rows import dense_row, gather_rows, gram_of_rows, row_count, row_dot
 from srsg.kernels.votes import count_votes
 from srsg.types import FloatArray, IntArray
 
@@ -99,13 +100,14 @@ its code; the votes of its neighbours."""
 
 
 @helper()
-def new_problem(points, target, active):
+def new_problem(points, targets, p, active):
     # Points are gathered and converted once: each of them enters many inner products.
-    own = in_float64(target)
-    atoms = gather(points, active, active.shape[0])
+    own = dense_row(targets, p)
+    atoms = gather_rows(points, active, active.shape[0])
     b = np.empty(active.shape[0])
-    multiply(atoms, own, b)
-    return Problem(gram_matrix(atoms), b, dot(own, own))
+    for k in range(active.shape[0]):
+        b[k] = row_dot(atoms, k, own)
+    return Problem(gram_of_rows(atoms), b, dot(own, own))
 
 
 @helper()
@@ -253,7 +255,7 @@ def solve(coded, task, before, codes, settings, known, this_pass, outcome):
         if find_in_kept(known.kept, p, active, places):
             problem = part_of_kept(known.kept, p, places)
         elif at_hand:
-            problem = new_problem(coded.points, coded.targets[p], active)
+            problem = new_problem(coded.points, coded.targets, p, active)
             keep(known.kept, p, active, problem)
         else:
             ask(this_pass, codes, p, A_PROBLEM, 0.0, active)
@@ -314,6 +316,6 @@ def make_problems(points, targets, starts, index, numbers_at, numbers):
 
     Its coordinates are the rows ``index[starts[p]:starts[p + 1]]`` of ``points``.
     """
-    for p in range(targets.shape[0]):
-        problem = new_problem(points, targets[p], index[starts[p] : starts[p + 1]])
+    for p in range(row_count(targets)):
+        problem = new_problem(points, targets, p, index[starts[p] : starts[p + 1]])
         pack(problem, numbers[numbers_at[p] :])

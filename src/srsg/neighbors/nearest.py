@@ -10,7 +10,7 @@ import numpy as np
 
 from srsg.engines import Engine, ThreadEngine
 from srsg.kernels.correlations import ScanBounds, SortedLists, nearest
-from srsg.points import Points, Queries, Rows
+from srsg.points import Points, Queries, Rows, dense_rows
 from srsg.types import FloatArray, IntArray
 
 
@@ -52,7 +52,7 @@ class _Search:
         return block.needed()
 
     def start(self, rows: Rows, block: Queries) -> Queries:
-        return Queries(block.own, block.vectors(rows))
+        return Queries(block.own, dense_rows(block.vectors(rows)))
 
     def scan_shard(self, shard: Points, started: Queries) -> SortedLists:
         assert started.new is not None
@@ -60,7 +60,7 @@ class _Search:
         bounds = ScanBounds(shard.first, 0.0, shard.correlation_error)
         for rows, correlations in shard.correlations_in_parts(started.new, self.block_size):
             x, own = started.new[rows], started.own[rows]
-            nearest(shard.x, x, own, correlations, bounds, found.take(rows))
+            nearest(shard.for_kernels, x, own, correlations, bounds, found.take(rows))
         return found
 
     def finish(self, started: Queries, found: Sequence[SortedLists]) -> IntArray:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.sparse.linalg import norm as sparse_norm
 
 from srsg.estimators.base import GraphClusterer
 from srsg.estimators.coded import CodeClusterer, check_neighbor_count
@@ -59,27 +60,33 @@ def check_model(model: GraphClusterer) -> None:
 
 def _check_points(model: Any) -> None:
     """The points come first: all other shapes follow from theirs."""
+    if sparse.issparse(model.fit_X_):
+        _canonical("fit_X_", model.fit_X_, model)
+    else:
+        floats("fit_X_", model.fit_X_, 2)
     x = model.fit_X_
-    floats("fit_X_", x, 2)
     require(x.dtype in (np.float32, np.float64), "fit_X_", f"has type {x.dtype}")
     require(min(x.shape) > 0, "fit_X_", f"has shape {x.shape}")
     if isinstance(model, CodeClusterer):
         with np.errstate(over="ignore"):  # infinite is not of unit length either
-            lengths = np.linalg.norm(x.astype(np.float64, copy=False), axis=1)
+            norm = sparse_norm if sparse.issparse(x) else np.linalg.norm
+            lengths = norm(x.astype(np.float64, copy=False), axis=1)
         expected = _first_equal(model) >= 0  # 1, or 0 for a row of zeros
         unit = np.abs(lengths - expected).max() < UNIT_NORM
         require(unit, "fit_X_", "has points that are not of unit length")
-        check_neighbor_count(model.n_neighbors, len(x))
+        check_neighbor_count(model.n_neighbors, x.shape[0])
     else:
+        require(not sparse.issparse(x), "fit_X_", "is sparse, which this model never is")
         model._check_size(len(x))
-    model.fit_X_ = np.ascontiguousarray(x)
+    if not sparse.issparse(x):
+        model.fit_X_ = np.ascontiguousarray(x)
 
 
 def _first_equal(model: Any) -> NDArray[np.integer]:
     """For every point the first that equals it, from -1 on; all differ where the file has none."""
     value = getattr(model, "first_equal_", None)
     if value is None:
-        return np.arange(len(model.fit_X_))
+        return np.arange(model.fit_X_.shape[0])
     name = "first_equal_"
     array(name, value, 1, "i")
     _rows(name, value, model)
@@ -97,22 +104,27 @@ def _equal(name: str, value: Any, model: Any) -> None:
 
 
 def _rows(name: str, value: Any, model: Any) -> None:
-    n_points = len(model.fit_X_)
+    n_points = model.fit_X_.shape[0]
     require(len(value) == n_points, name, f"has {len(value)} rows for {n_points} points")
 
 
 def _graph(name: str, value: Any, model: Any) -> None:
-    n_points = len(model.fit_X_)
+    n_points = model.fit_X_.shape[0]
     if sparse.issparse(value):
-        bounds_of_sparse(name, value)
-        # Flags that a file could set are found out anew, and loops rely on sorted rows.
-        fresh = sparse.csr_array((value.data, value.indices, value.indptr), shape=value.shape)
-        require(fresh.has_canonical_format, name, "has rows that are not sorted")
-        require(value.dtype == np.float64, name, f"has type {value.dtype}")
-        setattr(model, name, fresh)
+        _canonical(name, value, model)
     else:
         floats(name, value, 2)
     require(value.shape == (n_points, n_points), name, f"has shape {value.shape}")
+
+
+def _canonical(name: str, value: Any, model: Any) -> None:
+    """A sparse matrix whose rows are sorted, in float64."""
+    bounds_of_sparse(name, value)
+    # Flags that a file could set are found out anew, and loops rely on sorted rows.
+    fresh = sparse.csr_array((value.data, value.indices, value.indptr), shape=value.shape)
+    require(fresh.has_canonical_format, name, "has rows that are not sorted")
+    require(value.dtype == np.float64, name, f"has type {value.dtype}")
+    setattr(model, name, fresh)
 
 
 def _codes(name: str, value: Any, model: Any) -> None:
@@ -129,7 +141,7 @@ def _labels(name: str, value: Any, model: Any) -> None:
 
 def _n_clusters(name: str, value: Any, model: Any) -> None:
     count(name, value, model)
-    require(1 <= value <= len(model.fit_X_), name, f"is {value}")
+    require(1 <= value <= model.fit_X_.shape[0], name, f"is {value}")
 
 
 def _neighbors(name: str, value: Any, model: Any) -> None:
@@ -141,7 +153,7 @@ def _neighbors(name: str, value: Any, model: Any) -> None:
 
 
 def _points_by_number(name: str, value: Any, model: Any) -> None:
-    in_range(name, value, 1, len(model.fit_X_))
+    in_range(name, value, 1, model.fit_X_.shape[0])
 
 
 def _embedding(name: str, value: Any, model: Any) -> None:
@@ -160,7 +172,7 @@ def _shares(name: str, value: Any, model: Any) -> None:
 
 
 def _cluster_counts(name: str, value: Any, model: Any) -> None:
-    in_range(name, value, 1, len(model.fit_X_) + 1)
+    in_range(name, value, 1, model.fit_X_.shape[0] + 1)
 
 
 def _count_scores(name: str, value: Any, model: Any) -> None:

@@ -11,7 +11,6 @@ from scipy import sparse
 from srsg.graph.layout import plane
 from srsg.plot.axes import new_axes
 from srsg.plot.colors import palette
-from srsg.points import as_dense
 from srsg.types import Matrix
 
 if TYPE_CHECKING:
@@ -98,7 +97,7 @@ def embedding(
     ['0', '1']
     """
     ax = ax or new_axes()
-    coordinates, _ = plane(model, as_dense(X))
+    coordinates, _ = plane(model, X if sparse.issparse(X) else np.asarray(X))
     names, group = np.unique(model.labels_ if labels is None else labels, return_inverse=True)
     colors = np.array(palette(len(names)))
     size = np.clip(2e4 / len(group), 1, 25)

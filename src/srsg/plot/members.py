@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from srsg.engines.warnings import made_dense
 from srsg.graph.confidence import confidence
 from srsg.graph.unwrapping import clusterer_of
 from srsg.plot.axes import new_axes
-from srsg.points import as_dense
 from srsg.types import Matrix
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def gallery(
     if members not in ("central", "least_confident"):
         raise ValueError(f"members must be 'central' or 'least_confident', got {members!r}.")
     ax = ax or new_axes()
-    points = as_dense(X)
+    points = made_dense(X, "pictures are dense")
     pictures = points.reshape(len(points), *image_shape)
     height, width, *channels = pictures.shape[1:]
     sure = confidence(model, points)

@@ -1,6 +1,7 @@
 """The points: samples scaled to unit length, which of them are equal, and blocks of them."""
 
 from srsg.points.equal import EqualPoints, take_rows
+from srsg.points.sparse import KernelRows, UnitRows, dense_rows, kernel_rows
 from srsg.points.unit import (
     BLOCK_SIZE,
     Points,
@@ -22,14 +23,18 @@ from srsg.points.unit import (
 __all__ = [
     "BLOCK_SIZE",
     "EqualPoints",
+    "KernelRows",
     "Points",
     "Queries",
     "Rows",
+    "UnitRows",
     "as_dense",
     "blocks_of_rows",
     "check_zero_rows",
+    "dense_rows",
     "float_type",
     "is_memory_mapped",
+    "kernel_rows",
     "name_rows",
     "root_mean_square_length",
     "row_slices",

@@ -12,6 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from srsg.points.sparse import (
+    KernelRows,
+    UnitRows,
+    kernel_rows,
+    longest_row,
+    same_kind,
+    sparse_correlations,
+    sparse_unit_rows,
+)
 from srsg.types import IntArray, Matrix
 
 BLOCK_SIZE = 256
@@ -30,7 +39,7 @@ class Points:
            [0. , 1. ]])
     """
 
-    x: NDArray[np.floating]
+    x: UnitRows
     first: int = 0
     """Index of the first point among all points, if these are only a shard."""
 
@@ -41,7 +50,7 @@ class Points:
 
     @property
     def n(self) -> int:
-        return len(self.x)
+        return self.x.shape[0]
 
     @property
     def n_features(self) -> int:
@@ -55,9 +64,17 @@ class Points:
     def dtype(self) -> np.dtype:
         return self.x.dtype
 
+    @property
+    def for_kernels(self) -> KernelRows:
+        """The points as kernels take them."""
+        return kernel_rows(self.x)
+
     @cached_property
-    def x32(self) -> NDArray[np.float32]:
+    def x32(self) -> UnitRows:
         """The points in float32, which is precise enough to find candidates; float64 decides."""
+        if sparse.issparse(self.x):
+            parts = (self.x.data.astype(np.float32), self.x.indices, self.x.indptr)
+            return sparse.csr_array(parts, shape=self.x.shape)  # shares the places of its entries
         if self.x.dtype == np.float32 or not is_memory_mapped(self.x):
             return self.x.astype(np.float32, copy=False)
         blocks = (self.x[rows] for rows in row_slices(self.n))
@@ -66,7 +83,9 @@ class Points:
     @cached_property
     def correlation_error(self) -> float:
         """Bound on the rounding of a float32 inner product of unit vectors."""
-        return (self.n_features + 8) * 2.0**-24
+        # The rounding grows with the number of terms: zeros of a sparse point add none.
+        terms = longest_row(self.x) if sparse.issparse(self.x) else self.n_features
+        return (terms + 8) * 2.0**-24
 
     def correlations(
         self, vectors: NDArray[np.floating], room: NDArray[np.float32] | None = None
@@ -76,6 +95,8 @@ class Points:
         They are put into the first rows of ``room``, if given.
         """
         out = None if room is None else room[: len(vectors)]
+        if sparse.issparse(self.x):
+            return sparse_correlations(self.x32, vectors, out)
         return np.matmul(vectors.astype(np.float32), self.x32.T, out=out)
 
     def correlations_in_parts(
@@ -105,9 +126,14 @@ class Rows:
     array([1, 0, 1])
     """
 
-    x: NDArray[np.floating]
+    x: UnitRows
     index: IntArray | None = None
     """Which points they are, in rising order; None means all points."""
+
+    @property
+    def for_kernels(self) -> KernelRows:
+        """They themselves, as kernels take them."""
+        return kernel_rows(self.x)
 
     def places(self, index: IntArray) -> IntArray:
         """The rows of ``x`` that hold the points of ``index``, in its order."""
@@ -136,14 +162,14 @@ class Queries:
     """
 
     own: IntArray
-    new: NDArray[np.floating] | None = None
+    new: UnitRows | None = None
 
     @classmethod
     def of(cls, points: Points, new: Points | None = None) -> Self:
         """The new points or, without any, the points themselves."""
         if new is None:
             return cls(np.arange(points.n))
-        return cls(np.full(new.n, -1), np.ascontiguousarray(new.x, dtype=points.dtype))
+        return cls(np.full(new.n, -1), same_kind(new.x, points.x))
 
     def __len__(self) -> int:
         return len(self.own)
@@ -160,7 +186,7 @@ class Queries:
         """The points that are queries, and the others given, each once, in rising order."""
         return unique_indices(self.own[self.own >= 0], *others)
 
-    def vectors(self, rows: Rows) -> NDArray[np.floating]:
+    def vectors(self, rows: Rows) -> UnitRows:
         """One unit vector per query, given the points that are :meth:`needed`."""
         return rows.x[rows.places(self.own)] if self.new is None else self.new
 
@@ -171,14 +197,20 @@ def unit_points(X: Matrix, *, constant: float = 0.0, keep_zero_rows: bool = Fals
     A ``constant`` other than zero is appended to every row first, as one more coordinate. A row of
     zeros is refused, or stays as it is if told so: it must then be left out of whatever is coded.
 
-    Memory-mapped rows stay out of memory: the points go to a temporary file.
+    Sparse rows stay sparse. Memory-mapped rows stay out of memory: the points go to a temporary
+    file.
 
     Raises
     ------
     ValueError
         If a row is zero: it has no direction. Not with ``keep_zero_rows``.
     """
-    dense = as_dense(X)
+    if sparse.issparse(X):
+        rows = sparse_unit_rows(X, constant)
+        if not keep_zero_rows:
+            check_zero_rows(np.flatnonzero(np.diff(rows.indptr) == 0))
+        return Points(rows)
+    dense = np.asarray(X)
     dtype = float_type(dense)
     shape = (len(dense), dense.shape[1] + (constant != 0))
     blocks = [dense[rows] for rows in row_slices(len(dense))]
@@ -210,13 +242,16 @@ def root_mean_square_length(X: Matrix) -> float:
     >>> root_mean_square_length([[3.0, 4.0], [0.0, 5.0]])
     5.0
     """
-    dense = as_dense(X)
-    largest = max(float(np.abs(dense[rows]).max()) for rows in row_slices(len(dense)))
+    # Zeros add nothing to the sum of squares, so the non-zeros of a sparse matrix are enough.
+    values = sparse.csr_array(X).data if sparse.issparse(X) else np.asarray(X)
+    n_rows = X.shape[0] if sparse.issparse(X) else len(values)
+    parts = row_slices(len(values))
+    largest = max((float(np.abs(values[rows]).max()) for rows in parts), default=0.0)
     if largest == 0:
         return 1.0
     # Scaling by the largest entry first keeps the squares of huge and tiny numbers finite.
-    blocks = (dense[rows].astype(np.float64) / largest for rows in row_slices(len(dense)))
-    return largest * float(np.sqrt(sum(float((block**2).sum()) for block in blocks) / len(dense)))
+    blocks = (values[rows].astype(np.float64) / largest for rows in parts)
+    return largest * float(np.sqrt(sum(float((block**2).sum()) for block in blocks) / n_rows))
 
 
 def check_zero_rows(zero: NDArray[np.intp]) -> None:

@@ -16,10 +16,10 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.metrics.cluster import contingency_matrix
 from sklearn.pipeline import Pipeline
 
+from srsg.engines.warnings import made_dense
 from srsg.graph.confidence import Confidence, confidence
 from srsg.graph.unwrapping import best_of, clusterer_of
 from srsg.metrics import clustering_accuracy, normalized_mutual_info
-from srsg.points import as_dense
 from srsg.registry import methods
 from srsg.selection import StabilitySearch
 from srsg.types import FloatArray, IntArray, Matrix
@@ -186,7 +186,7 @@ def find(
         raise NotFittedError(f"model, a {type(model).__name__}, has no labels_: fit it first.")
     if feature_names is None:
         feature_names = getattr(X, "columns", None)
-    data = as_dense(X)
+    data = made_dense(X, "the report shows values of dense points")
     if data.ndim != 2:
         raise ValueError(f"X must have two dimensions, got shape {data.shape}.")
     if data.dtype.kind not in "biuf":

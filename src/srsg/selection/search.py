@@ -18,6 +18,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from srsg.engines.progress import SILENT, Progress, progress_for, send_progress_to
+from srsg.engines.warnings import made_dense
 from srsg.estimators import GraphClusterer
 from srsg.estimators.cluster_counts import BestCountsMixin, count_clusters
 from srsg.graph.confidence import confidence, predict_with_confidence
@@ -184,6 +185,7 @@ class StabilitySearch(BestCountsMixin, ClusterMixin, BaseEstimator):
             check_cluster_count(self.n_clusters, X.shape[0])
         rng = check_random_state(self.random_state)
         columns = look_at_columns(X)
+        X = self._searched(X, columns)
         candidates = self._candidates(columns, X)
         seed = int(rng.randint(2**31 - 1))
         plan = Plan.of(columns, self.n_resamples)
@@ -232,9 +234,20 @@ class StabilitySearch(BestCountsMixin, ClusterMixin, BaseEstimator):
         """
         check_is_fitted(self, "best_estimator_")
         new = validate_data(self, X, accept_sparse="csr", reset=False)
+        new = self._searched(new, Columns(self.columns_))
         if novelty is None:
             return self.best_estimator_.predict(new)
         return predict_with_confidence(self.best_estimator_, new, novelty=novelty)[0]
+
+    def _searched(self, X: Any, columns: Columns) -> Any:
+        """The points as the candidates get them.
+
+        Many sparse features stay sparse. Of a table, most of our own candidates standardise the
+        columns, after which hardly any entry is zero.
+        """
+        if isinstance(self.candidates, str) and columns is not Columns.MANY:
+            return made_dense(X, "the columns of a table are standardised")
+        return X
 
     def _candidates(self, columns: Columns, X: Any) -> Candidates:
         if isinstance(self.candidates, str):

@@ -7,7 +7,7 @@ import numpy as np
 from srsg.engines import Engine, ThreadEngine
 from srsg.kernels.codes import Codes
 from srsg.kernels.correlations import strongest
-from srsg.points import Points, Queries, Rows
+from srsg.points import Points, Queries, Rows, dense_rows
 from srsg.types import FloatArray
 
 
@@ -37,11 +37,11 @@ def smallest_empty_lam(
 
 
 def _largest(points: Points, block: Queries) -> FloatArray:
-    vectors = block.vectors(Rows(points.x)).astype(np.float64)
+    vectors = dense_rows(block.vectors(Rows(points.x))).astype(np.float64)
     # The residual of an empty code is the point itself, so this is the first step of the l1 codes.
     index, strength = np.empty(len(block), np.int64), np.empty(len(block))
     strongest(
-        points.x,
+        points.for_kernels,
         block.own,
         vectors,
         points.correlations(vectors),

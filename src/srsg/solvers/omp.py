@@ -12,7 +12,7 @@ from srsg.engines import Engine, ThreadEngine
 from srsg.kernels.codes import Codes, residuals
 from srsg.kernels.correlations import ScanBounds, SortedLists, nearest, strongest
 from srsg.kernels.omp import add_and_refit
-from srsg.points import Points, Queries, Rows
+from srsg.points import Points, Queries, Rows, kernel_rows
 from srsg.types import IntArray
 
 ROUNDING = 1e-28
@@ -81,7 +81,8 @@ def omp_codes(
 def _pursue(
     points: Points, block: Queries, *, n_nonzero: int, tol: float, n_neighbors: int
 ) -> tuple[sparse.csr_array, IntArray]:
-    own, x, n_rows = block.own, block.vectors(Rows(points.x)), len(block)
+    own, vectors, n_rows = block.own, block.vectors(Rows(points.x)), len(block)
+    all_points, targets = points.for_kernels, kernel_rows(vectors)
     codes = Codes.empty(n_rows, n_nonzero)
     resid = np.empty((n_rows, points.n_features))
     chosen, strength = np.empty(n_rows, np.int64), np.empty(n_rows)
@@ -89,17 +90,17 @@ def _pursue(
     error = points.correlation_error
     neighbors = SortedLists.empty(n_rows, n_neighbors)
     for step in range(n_nonzero):
-        residuals(points.x, x, codes, resid)
+        residuals(all_points, targets, codes, resid)
         correlations = points.correlations(resid)
         # At first the residuals are the points themselves, so these correlations also tell which
         # points are nearest.
         if step == 0 and n_neighbors:
-            nearest(points.x, x, own, correlations, ScanBounds(0, 0.0, error), neighbors)
-        strongest(points.x, own, resid, correlations, codes, error, chosen, strength)
+            nearest(all_points, resid, own, correlations, ScanBounds(0, 0.0, error), neighbors)
+        strongest(all_points, own, resid, correlations, codes, error, chosen, strength)
         left_over = np.einsum("ij,ij->i", resid, resid)
         # A code ends when nothing is left to fit, or when no point correlates with the rest.
         ended |= (left_over <= max(tol, ROUNDING)) | (strength <= 0)
         if ended.all():
             break
-        add_and_refit(points.x, x, codes, chosen, ended)
+        add_and_refit(all_points, targets, codes, chosen, ended)
     return codes.to_csr(points.n), neighbors.index

@@ -17,7 +17,7 @@ from scipy import linalg, sparse
 from srsg.engines import Engine, ThreadEngine, serial_linear_algebra
 from srsg.kernels.codes import Codes
 from srsg.kernels.ridge import keep_largest
-from srsg.points import Points, Queries, Rows, blocks_of_rows
+from srsg.points import BLOCK_SIZE, Points, Queries, Rows, blocks_of_rows, dense_rows, row_slices
 from srsg.types import FloatArray, IntArray
 
 ROWS_PER_RESIDUAL = 64
@@ -88,8 +88,15 @@ def ridge_codes(
     """
     engine = engine or ThreadEngine()
     coded = Queries.of(points, queries)
-    data = _Regression(points, coded, float(ridge), *_vectors(points, coded, ridge))
-    blocks = blocks_of_rows(len(coded), engine.block_size)
+    data: _Regression | _SparseRegression
+    if sparse.issparse(points.x):
+        data = _SparseRegression.of(points, coded, float(ridge))
+    else:
+        data = _Regression(points, coded, float(ridge), *_vectors(points, coded, ridge))
+    # The bits of a direct solve may depend on how many vectors it has, so for sparse points, whose
+    # vectors are found block by block, blocks are of one size whatever the memory.
+    size = BLOCK_SIZE if sparse.issparse(points.x) else engine.block_size
+    blocks = blocks_of_rows(len(coded), size)
     width = min(n_nonzero, points.n - 1 if queries is None else points.n)
     found = engine.map(_LargestEntries(width), data, blocks, label="ridge codes")
     # In blocks of a fixed size: the rounding of a matrix product depends on its shape.
@@ -109,12 +116,60 @@ class _Regression:
     gram: FloatArray | None
     """``X^T X``, if there are fewer features than points."""
 
+    def vectors_of(self, rows: IntArray, targets: FloatArray) -> FloatArray:
+        return self.vectors[rows]
+
     def times_gram(self, vectors: FloatArray) -> FloatArray:
         """``X^T X v`` for some vectors."""
         if self.gram is not None:
             return vectors @ self.gram
         x = self.points.x
         return (vectors @ x.T) @ x
+
+
+@dataclass(frozen=True)
+class _SparseRegression:
+    """The same for sparse points: ``M x`` is found for a block at a time, because it is dense.
+
+    ``factor`` is the Cholesky factor of ``X^T X + ridge I`` or, where there are fewer points than
+    features, of ``X X^T + ridge I``: as dense as the inverse, so this is the one matrix that grows
+    with the square of the smaller number.
+    """
+
+    points: Points
+    coded: Queries
+    ridge: float
+    by_features: bool
+    factor: tuple[FloatArray, bool]
+
+    @classmethod
+    def of(cls, points: Points, coded: Queries, ridge: float) -> _SparseRegression:
+        by_features = points.n_features <= points.n
+        x = sparse.csr_array(points.x.T) if by_features else points.x
+        # The product of sparse matrices would be sparse in form only, at twice the memory.
+        gram = np.empty((x.shape[0], x.shape[0]))
+        for part in row_slices(x.shape[0], BLOCK_SIZE):
+            gram[part] = (x @ x[part].toarray().T).T
+        gram[np.diag_indices_from(gram)] += ridge
+        with serial_linear_algebra():
+            return cls(points, coded, ridge, by_features, _factor(gram, ridge))
+
+    def vectors_of(self, rows: IntArray, targets: FloatArray) -> FloatArray:
+        """``M x`` for some of what is coded, given as dense ``targets``."""
+        if self.by_features:
+            return np.ascontiguousarray(linalg.cho_solve(self.factor, targets.T).T)
+        x = self.points.x
+        if self.coded.new is None:
+            # M X^T = X^T (X X^T + ridge I)^-1, of which these are the columns of some points.
+            units = np.zeros((self.points.n, len(rows)))
+            units[rows, np.arange(len(rows))] = 1.0
+            return np.ascontiguousarray((x.T @ linalg.cho_solve(self.factor, units)).T)
+        inner = linalg.cho_solve(self.factor, x @ targets.T)
+        return (targets - (x.T @ inner).T) / self.ridge
+
+    def times_gram(self, vectors: FloatArray) -> FloatArray:
+        x = self.points.x
+        return (x.T @ (x @ vectors.T)).T
 
 
 def _vectors(points: Points, coded: Queries, ridge: float) -> tuple[FloatArray, FloatArray | None]:
@@ -154,13 +209,13 @@ class _LargestEntries:
 
     count: int
 
-    def __call__(self, data: _Regression, rows: IntArray) -> sparse.csr_array:
+    def __call__(self, data: _Regression | _SparseRegression, rows: IntArray) -> sparse.csr_array:
         points, block = data.points, data.coded[rows]
-        targets = block.vectors(Rows(points.x)).astype(np.float64)
-        vectors = _own_left_out(data, block, targets, data.vectors[rows])
+        targets = dense_rows(block.vectors(Rows(points.x))).astype(np.float64)
+        vectors = _own_left_out(data, block, targets, data.vectors_of(rows, targets))
         codes = Codes.empty(len(rows), self.count)
         keep_largest(
-            points.x,
+            points.for_kernels,
             block.own,
             vectors,
             points.correlations(vectors),
@@ -171,7 +226,7 @@ class _LargestEntries:
 
 
 def _own_left_out(
-    data: _Regression, block: Queries, targets: FloatArray, vectors: FloatArray
+    data: _Regression | _SparseRegression, block: Queries, targets: FloatArray, vectors: FloatArray
 ) -> FloatArray:
     """The vectors ``v`` whose products with the points are the codes.
 
@@ -183,11 +238,11 @@ def _own_left_out(
     return np.asarray(vectors / (1 - own_share)[:, None])
 
 
-def _residual(data: _Regression, rows: IntArray) -> FloatArray:
+def _residual(data: _Regression | _SparseRegression, rows: IntArray) -> FloatArray:
     """A bound on the violation of the normal equations by the full codes of some rows."""
     block = data.coded[rows]
-    targets = block.vectors(Rows(data.points.x)).astype(np.float64)
-    vectors = _own_left_out(data, block, targets, data.vectors[rows])
+    targets = dense_rows(block.vectors(Rows(data.points.x))).astype(np.float64)
+    vectors = _own_left_out(data, block, targets, data.vectors_of(rows, targets))
     # The full code z = X v, without its own entry, satisfies x - X^T z - ridge v = 0. Points
     # have unit length, so no inner product with one of them exceeds the length of what remains.
     own_entry = np.einsum("ij,ij->i", targets, vectors) * (block.own >= 0)

@@ -13,7 +13,7 @@ from srsg.engines.sizes import Sized
 from srsg.kernels.codes import Codes, renewed
 from srsg.kernels.correlations import ScanBounds, SortedLists, nearest, violators
 from srsg.kernels.lasso import Certificate, InsideTerms, Penalty, certify, solve_working_sets
-from srsg.points import Points, Queries, Rows
+from srsg.points import Points, Queries, Rows, kernel_rows
 from srsg.types import FloatArray, IntArray
 
 LEAST_TAKEN = 16
@@ -174,8 +174,9 @@ class L1Scan:
         # Only some rows are here, so the kernel gets their places instead of the points' indices.
         codes, penalty = block.sets.codes.trimmed(), block.sets.penalty
         vectors, places = block.queries.vectors(rows), rows.places(codes.index)
-        resid, inside = np.empty(vectors.shape), InsideTerms.empty(len(vectors))
-        solve_working_sets(rows.x, vectors, codes._replace(index=places), penalty, resid, inside)
+        resid, inside = np.empty(vectors.shape), InsideTerms.empty(len(codes.size))
+        kernel_input = (rows.for_kernels, kernel_rows(vectors), codes._replace(index=places))
+        solve_working_sets(*kernel_input, penalty, resid, inside)
         return _SolvedBlock(block.queries.own, replace(block.sets, codes=codes), resid, inside)
 
     def scan_shard(self, shard: Points, started: _SolvedBlock) -> _ShardView:
@@ -188,9 +189,9 @@ class L1Scan:
             own, resid = started.own[part], started.resid[part]
             if self.n_neighbors:
                 # Working sets are empty at first, and the residuals are the points themselves.
-                nearest(shard.x, resid, own, correlations, bounds, neighbors.take(part))
+                nearest(shard.for_kernels, resid, own, correlations, bounds, neighbors.take(part))
             violators(
-                shard.x,
+                shard.for_kernels,
                 own,
                 resid,
                 correlations,

@@ -25,7 +25,7 @@ from srsg.kernels.sweep import (
     make_problems,
     packed_length,
 )
-from srsg.points import Points, Queries, Rows, blocks_of_rows, row_slices
+from srsg.points import Points, Queries, Rows, blocks_of_rows, kernel_rows, row_slices
 from srsg.solvers.l1 import locality_order
 from srsg.types import FloatArray, IntArray
 
@@ -69,15 +69,15 @@ class MakeProblems:
         return block.targets.needed(block.index)
 
     def start(self, rows: Rows, block: ProblemBlock) -> MadeProblems:
-        targets = block.targets.vectors(rows)
+        points, targets = rows.for_kernels, kernel_rows(block.targets.vectors(rows))
         ends = np.cumsum(packed_length(np.diff(block.starts)))
         numbers = np.empty(int(ends[-1]))
         places = rows.places(block.index)
-        make_problems(rows.x, targets, block.starts, places, _starts(ends), numbers)
+        make_problems(points, targets, block.starts, places, _starts(ends), numbers)
         if block.codes is None:
             return MadeProblems(numbers, None)
         codes = block.codes._replace(index=rows.places(block.codes.index))
-        return MadeProblems(numbers, fits_of(rows.x, targets, codes))
+        return MadeProblems(numbers, fits_of(points, targets, codes, rows.x.shape[1]))
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ class FindPointsInReach:
         targets = block.targets.vectors(rows)
         resid = np.empty(targets.shape)
         places = block.codes._replace(index=rows.places(block.codes.index))
-        residuals(rows.x, targets, places, resid)
+        residuals(rows.for_kernels, kernel_rows(targets), places, resid)
         return resid, block.floor
 
     def scan_shard(
@@ -111,7 +111,7 @@ class FindPointsInReach:
         resid, floor = started
         return [
             points_in_reach(
-                shard.x,
+                shard.for_kernels,
                 shard.first,
                 resid[rows],
                 shard.correlations(resid[rows]),

@@ -24,7 +24,7 @@ from srsg.kernels.sweep import (
     new_outcome,
     sweep_points,
 )
-from srsg.points import Points, Queries, blocks_of_rows
+from srsg.points import Points, Queries, blocks_of_rows, dense_rows
 from srsg.solvers.levels import independent_sets
 from srsg.solvers.small_problems import RemoteProblems, likely_coordinates
 from srsg.types import FloatArray, IntArray
@@ -84,14 +84,16 @@ class Sweeps:
         self.outcome = new_outcome(n_rows)
         self.remote: RemoteProblems | None = None
         self.fitted = None if fitted is None else Codes.from_csr(fitted)
-        if points.in_shards:
+        # Sparse points are not at hand either, as far as the kernel is concerned: it gets their
+        # inner products in the same way, and need not be compiled a second time.
+        if points.in_shards or sparse.issparse(points.x):
             x = new = np.empty((0, points.n_features))
             likely = likely_coordinates(init_codes, graph, fitted)
             self.remote = RemoteProblems(points, targets, graph, engine.quiet())
             self.first_fits = self.remote.make_first(*likely, self.codes)
         else:
             x = points.x
-            new = x if targets.new is None else targets.new
+            new = x if targets.new is None else dense_rows(targets.new)
             nothing = np.empty(0, np.int64)
             self.at_hand = KnownInputs(
                 # New points are solved once: nothing is worth keeping.
@@ -203,4 +205,4 @@ def waves_of(neighbors: Neighbors, n_threads: int) -> list[list[IntArray]]:
 
 def _fits_of_rows(data: tuple[FloatArray, Codes], rows: IntArray) -> FloatArray:
     x, codes = data
-    return fits_of(x, x[rows], codes.take(rows))
+    return fits_of(x, x[rows], codes.take(rows), x.shape[1])

@@ -301,8 +301,12 @@ def theorem_step(points: Points, gamma: float, n_neighbors: int | IntArray) -> f
 
 
 def _largest_singular_value(points: Points) -> float:
-    if min(points.x.shape) <= 100:
-        return float(np.linalg.norm(points.x.astype(np.float64), 2))
+    if min(points.shape) <= 100:
+        if not sparse.issparse(points.x):
+            return float(np.linalg.norm(points.x.astype(np.float64), 2))
+        # The smaller of the two matrices of inner products is small, and dense enough.
+        x = points.x if points.n <= points.n_features else sparse.csr_array(points.x.T)
+        return float(np.sqrt(np.linalg.eigvalsh((x @ x.T).toarray())[-1]))
     # A fixed start: a random one would give other bits each time.
     start = np.ones(min(points.x.shape))
     value = svds(points.x, 1, v0=start, return_singular_vectors=False, tol=1e-10)[0]

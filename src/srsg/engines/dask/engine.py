@@ -11,6 +11,7 @@ from copy import copy
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from srsg.engines import Block, Result, RowTask, ShardScan, serial_linear_algebra
 from srsg.engines.checkpoint import combine_digests, row_digests
@@ -192,6 +193,11 @@ class DaskEngine:
     def points(self, x: Any) -> Points:
         if isinstance(x, ShardedPoints):
             return x
+        if sparse.issparse(x):
+            raise TypeError(
+                "The points are sparse, which workers of a cluster do not hold: set "
+                'engine="threads", or make X dense.'
+            )
         if not isinstance(x, np.ndarray):
             return self.place(array_chunks(x, self.client, prepared=True))
         fair_share = -(-len(x) // self.n_workers)

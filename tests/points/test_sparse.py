@@ -1,0 +1,84 @@
+"""Sparse points: scaled, multiplied and measured as dense ones are."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from srsg.engines.checkpoint import points_fingerprint
+from srsg.kernels.correlations import ScanBounds, SortedLists, nearest
+from srsg.points import Points, root_mean_square_length, unit_points
+from srsg.points.sparse import TILE, kernel_rows
+from support.text import term_weights
+
+
+@pytest.fixture(scope="module")
+def texts():
+    return term_weights(60, 500)[0]
+
+
+@pytest.mark.parametrize("constant", [0.0, 2.5])
+@pytest.mark.parametrize("scale", [1.0, 1e-200, 1e200])
+def test_unit_rows_are_those_of_the_array(texts, scale, constant):
+    found = unit_points(texts * scale, constant=constant)
+    assert sparse.issparse(found.x)
+    wanted = unit_points(texts.toarray() * scale, constant=constant)
+    np.testing.assert_allclose(found.x.toarray(), wanted.x, rtol=0, atol=1e-15)
+
+
+def test_stored_zeros_and_repeated_entries_make_no_difference():
+    messy = sparse.csr_array(
+        (np.array([1.0, 0.0, 2.0, 1.0]), np.array([2, 0, 1, 2]), np.array([0, 4])), shape=(1, 3)
+    )
+    tidy = unit_points(sparse.csr_array([[0.0, 2.0, 2.0]]))
+    found = unit_points(messy)
+    assert found.x.indices.tolist() == [1, 2]
+    assert points_fingerprint([found]) == points_fingerprint([tidy])
+
+
+def test_rows_of_zeros_are_named():
+    with pytest.raises(ValueError, match="rows 1"):
+        unit_points(sparse.csr_array([[1.0, 0.0], [0.0, 0.0]]))
+
+
+def test_length_of_rows(texts):
+    assert root_mean_square_length(texts) == pytest.approx(
+        root_mean_square_length(texts.toarray()), rel=1e-14
+    )
+    assert root_mean_square_length(sparse.csr_array((3, 2))) == 1.0
+
+
+def test_correlations_are_within_their_bound(texts):
+    points = unit_points(texts)
+    vectors = np.random.default_rng(0).standard_normal((2 * TILE + 3, points.n_features))
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    exact = vectors @ points.x.toarray().T
+    room = np.empty((len(vectors), points.n), np.float32)
+    for found in (points.correlations(vectors), points.correlations(vectors, room)):
+        assert np.abs(found - exact).max() <= points.correlation_error
+    assert points.correlation_error < unit_points(texts.toarray()).correlation_error
+
+
+def test_equal_points_are_at_distance_zero(texts):
+    twice = sparse.csr_array(sparse.vstack([texts, texts]))
+    points = unit_points(twice)
+    dense = points.x.toarray()
+    found = SortedLists.empty(points.n, 2)
+    bounds = ScanBounds(0, 0.0, points.correlation_error)
+    own = np.arange(points.n)
+    nearest(kernel_rows(points.x), dense, own, points.correlations(dense), bounds, found)
+    assert (found.key[:, 0] == 0).all()
+    far = dense[own] - dense[found.index[:, 1]]
+    np.testing.assert_allclose(found.key[:, 1], (far**2).sum(axis=1), atol=1e-14)
+
+
+def test_fingerprints_tell_sparse_points_apart(texts):
+    first = unit_points(texts)
+    halves = [Points(first.x[:30]), Points(first.x[30:], first=30)]
+    assert points_fingerprint([first]) == points_fingerprint(halves)
+    moved, changed = first.x.copy(), first.x.copy()
+    moved.indices[0] = (moved.indices[0] + 1) % 500
+    changed.data[0] *= -1
+    prints = {points_fingerprint([Points(x)]) for x in (first.x, moved, changed)}
+    assert len(prints) == 3
