@@ -1,10 +1,11 @@
-"""What ``make test`` leaves out: other versions of Python and of the dependencies, and coverage.
+"""What ``make test`` leaves out: other versions of Python and of the dependencies, coverage, docs.
 
 ``pip install nox`` and then ``nox``, or ``nox -s oldest``; what follows ``--`` goes to pytest.
 """
 
 from __future__ import annotations
 
+import shutil
 import tomllib
 from pathlib import Path
 
@@ -55,3 +56,13 @@ def coverage(session: nox.Session) -> None:
     session.install("--editable", ".[test]", "coverage>=7.6")
     session.run("coverage", "run", "-m", "pytest", *session.posargs)
     session.run("coverage", "report", "--skip-covered")
+
+
+@nox.session(python=OLDEST_PYTHON)
+def docs(session: nox.Session) -> None:
+    """The whole site: every example is run, and every page looked at in Chromium if it is there."""
+    session.install("--editable", ".[all,docs]", "playwright")
+    site = Path(session.create_tmp()) / "site"
+    session.run("sphinx-build", "-W", "--keep-going", "-E", "-b", "html", "docs", str(site))
+    looks = ["--browser", str(site.parent / "pages")] if shutil.which("chromium") else []
+    session.run("python", "-m", "tools.check_site", str(site), *looks)

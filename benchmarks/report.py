@@ -23,7 +23,7 @@ def _lines(results: Mapping[str, Any]) -> Iterator[str]:
     yield ""
     yield (
         "Written by `python -m benchmarks`, which `make bench` runs; the figures are those of "
-        "[results.json](results.json). Ratios are medians over rounds in which all solvers take "
+        "`results.json`. Ratios are medians over rounds in which all solvers take "
         "turns, with the least and the most in brackets."
     )
     yield ""

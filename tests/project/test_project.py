@@ -45,9 +45,10 @@ def test_commands_of_the_readme_exist():
         assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
 
 
-def run_example(name, *arguments, cwd):
-    command = [sys.executable, ROOT / "examples" / name, *arguments]
-    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True)
+def run_example(name, picture, cwd):
+    """What an example prints; its first picture is saved."""
+    command = [sys.executable, "-m", "tools.example_picture", ROOT / "examples" / name, cwd / picture]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -58,12 +59,12 @@ def test_affinity_example_leaves_a_picture(tmp_path):
 
 
 def test_trefoil_example_leaves_a_picture(tmp_path):
-    assert "accuracy 1.0000" in run_example("plot_trefoil.py", "knots.png", cwd=tmp_path)
+    assert "accuracy 1.0000" in run_example("plot_trefoil_knots.py", "knots.png", cwd=tmp_path)
     assert (tmp_path / "knots.png").stat().st_size > 10_000
 
 
 def test_labels_spread_better_over_the_sparse_graphs(tmp_path):
-    printed = run_example("label_propagation.py", cwd=tmp_path)
+    printed = run_example("plot_few_labels.py", "labels.png", cwd=tmp_path)
     shares = dict(re.findall(r"^  (.+?) +(0\.\d{4})$", printed, re.MULTILINE))
     assert shares["SRSG"] > shares["l1-graph"] > shares["scikit-learn, 5 neighbours"]
 

@@ -79,6 +79,18 @@ class Table:
         The rows of the file that are points; None for all.
     frame : Frame or None
         All columns of the file, with ``keep_frame=True``.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from srsg.files import read_points
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "flowers.csv"
+    ...     _ = path.write_text("kind,length,width\\nrose,3,1\\nlily,5,2\\n")
+    ...     table = read_points(path, labels="kind")
+    >>> table.X.shape, table.feature_names, table.class_names
+    ((2, 2), ('length', 'width'), ('lily', 'rose'))
     """
 
     X: Any

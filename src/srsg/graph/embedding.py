@@ -40,6 +40,14 @@ class Embedding:
         In decreasing order; 1 once for every connected component.
     n_components : int
         Connected components of the graph.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from srsg.graph.embedding import spectral_embedding
+    >>> found = spectral_embedding(np.kron(np.eye(2), np.ones((3, 3))), 2)
+    >>> found.vectors.shape, found.n_components
+    ((6, 2), 2)
     """
 
     vectors: FloatArray

@@ -186,6 +186,20 @@ def load_model(path: str | os.PathLike[str]) -> Any:
         If it is no model of this package, is damaged, was written by a newer version of the
         format, holds anything but estimators of this package, K-means, pipelines of these,
         arrays and plain values, or has values that no fit leaves.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from srsg import SRSG
+    >>> from srsg.datasets import make_union_of_subspaces
+    >>> from srsg.persistence import load_model, save_model
+    >>> X, _ = make_union_of_subspaces(60, random_state=0)
+    >>> model = SRSG(n_clusters=3, random_state=0).fit(X)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_model(model, f"{folder}/model.skops")
+    ...     same = load_model(f"{folder}/model.skops")
+    >>> bool((same.predict(X) == model.predict(X)).all())
+    True
     """
     skops = check_skops()
     _check_versions(path)
