@@ -19,6 +19,14 @@ from srsg.datasets import load_dataset
 from srsg.experiments.published import published_rows
 from srsg.metrics import clustering_accuracy
 
+HEAD = """# What the paper leaves open about SRSG
+
+Made by `python -m benchmarks.paper_choices --data DIR --write docs/results/paper-choices.md`; do not edit.
+AC at the paper's settings, with the number of sweeps in brackets, and ↑ where the objective of eq. (3) rose in one of
+them. *Directed* is S as printed, *either* its maximum with its transpose, *mutual* its minimum; *objective* is the
+stopping rule of Algorithm 2, *supports* also stops when no support has changed.
+"""
+
 CHOICES = list(product(("directed", "either", "mutual"), ("supports", "objective")))
 
 
@@ -70,7 +78,7 @@ def main() -> None:
         lines.append((row.title, row.figures["AC"]["srsg"], found))
         print(row.title, lines[-1][1], found, flush=True)
         if options.write:
-            options.write.write_text(page(lines), encoding="utf-8")
+            options.write.write_text(HEAD + "\n" + page(lines), encoding="utf-8")
     print(page(lines))
 
 

@@ -70,7 +70,6 @@ _METHODS = (
             "gamma": 0.1,
             "n_neighbors": 5,
             "step": 0.01,
-            "neighbor_graph": "either",
             "affinity": "paper",
             "stop": "objective",
         },
@@ -90,7 +89,6 @@ def methods() -> Mapping[str, Method]:
     >>> list(srsg.methods())
     ['kmeans', 'sc', 'l1', 'smce', 'lr-l1', 'srsg', 'ensc', 'ridge', 'omp']
     >>> srsg.methods()["srsg"].paper(n_clusters=20)
-    SRSG(affinity='paper', n_clusters=20, neighbor_graph='either', step=0.01,
-         stop='objective')
+    SRSG(affinity='paper', n_clusters=20, step=0.01, stop='objective')
     """
     return MappingProxyType({method.name: method for method in _METHODS})

@@ -286,8 +286,8 @@ class SRSG(AgreementClusterer, CertifiedClusterer):
         """The estimator with the settings that come closest to the paper's tables.
 
         The paper states ``lam``, ``gamma``, ``n_neighbors``, the stopping rule and its bounds. It
-        leaves open the step, and it defines S one way only, which makes its objective rise now and
-        then; "either" comes closer to its tables (``python -m benchmarks.paper_choices``).
+        leaves open the step. Its S is directed, so its objective can rise; of all rows of its tables,
+        that is still what comes closest (``python -m benchmarks.paper_choices``).
 
         Parameters
         ----------
@@ -304,8 +304,7 @@ class SRSG(AgreementClusterer, CertifiedClusterer):
         --------
         >>> from srsg import SRSG
         >>> SRSG.paper(n_clusters=20)
-        SRSG(affinity='paper', n_clusters=20, neighbor_graph='either', step=0.01,
-             stop='objective')
+        SRSG(affinity='paper', n_clusters=20, step=0.01, stop='objective')
         """
         return cls(n_clusters, **{**methods()["srsg"].paper_settings, **parameters})
 
