@@ -359,9 +359,9 @@ def cell(tmp_path, dataset, n_clusters, method, setting):
         ("UMIST Face", 4, "smce", 0.5203, 0.3314, 0.003),
         pytest.param(
             *("UMIST Face", 4, "srsg", 0.5854, 0.4640, 0.03),
-            # Ten pairs of its pictures are equal, and no condition says which twin a code uses.
-            # On one kind of machine the figure is 0.585, on another 0.618.
-            marks=pytest.mark.xfail(reason="twins: the rounding of the machine decides"),
+            # Ten pairs of these pictures are equal, and the paper's figure rests on which twin a
+            # code happened to use. Equal points are merged now: 0.675 on every machine.
+            marks=pytest.mark.xfail(reason="equal pictures count once"),
         ),
         ("Heart", None, "kmeans", 0.5889, 0.0182, 0.01),
         ("Breast", None, "kmeans", 0.8541, 0.4223, 0.0001),
@@ -376,9 +376,12 @@ def test_cells_of_the_tables(tmp_path, dataset, n_clusters, method, accuracy, nm
 @pytest.mark.parametrize(
     ("dataset", "n_clusters", "least"),
     [
-        ("UMIST Face", 4, 0.90),
-        # Ten pairs of its pictures are equal: which twin a code uses, no condition decides.
-        ("UMIST Face", 12, 0.80),
+        # Before equal pictures were merged, which twin a code used was up to rounding, and the
+        # figures were 0.951 and 0.952. On the distinct pictures they are 0.726 and 0.873, and
+        # between 0.66 and 0.95 on samples of 95 % of them: this set is too small for such a bound.
+        pytest.param("UMIST Face", 4, 0.90, marks=pytest.mark.xfail(reason="it was luck")),
+        pytest.param("UMIST Face", 12, 0.88, marks=pytest.mark.xfail(reason="it was luck")),
+        ("UMIST Face", 12, 0.86),
         ("Yale-B", 10, 0.90),
         ("COIL-100", 20, 0.92),
         ("Breast", None, 0.895),
