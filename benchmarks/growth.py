@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks import bad_cases
 from benchmarks.case import LAM, N_NEIGHBORS
 from benchmarks.timing import alternating
 from srsg.datasets import make_union_of_subspaces
@@ -64,6 +65,7 @@ def measure(rounds: int, quick: bool) -> dict[str, Any]:
     times = alternating({shape: partial(run, shape) for shape in shapes}, rounds, warm=False)
     rows = [{"n": n, "d": d, "seconds": times[n, d], "nonzeros": nonzeros[n, d]} for n, d in shapes]
     return {
+        "bad_cases": bad_cases.measure(quick),
         "with_n": [row for row in rows if row["d"] == FEATURES and row["n"] in sizes],
         "with_d": sorted(
             (row for row in rows if row["n"] == n_points and row["d"] in dimensions),

@@ -68,6 +68,6 @@ SOLVERS = [
         "clusters",
         "SRSG.fit, one thread",
         partial(solve, n_jobs=1),
-        on=("digits", "COIL-20", "COIL-100"),
+        on=("digits", "COIL-20", "COIL-100", "PIE", "Yale-B"),
     ),
 ]

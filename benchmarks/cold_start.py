@@ -1,0 +1,181 @@
+"""What the first fit on a machine waits for: compiling.
+
+    python -m benchmarks.cold_start [--src OTHER/src ...] [--rounds 1]
+
+Every row is a new process. Compiling is given in processor seconds, which other programs on the
+machine hardly change, and as a ratio to importing scikit-learn and compiling a trivial function, in
+the same round. ``--src`` adds other checkouts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import srsg
+from benchmarks.timing import Spread
+
+TRIVIAL = """
+import json, time
+import sklearn.cluster
+from numba import njit
+
+@njit
+def total(a):
+    s = 0.0
+    for x in a:
+        s += x
+    return s
+
+import numpy as np
+start = time.perf_counter()
+total(np.ones(3))
+seconds = time.perf_counter() - start
+print(json.dumps({"compiling": time.process_time(), "fit": seconds, "functions": 1}))
+"""
+
+FIT = """
+import json, sys, time
+from numba.core import event
+from sklearn.datasets import load_digits
+
+PREPARE
+class Compiling(event.Listener):
+    depth, functions, seconds, start = 0, 0, 0.0, 0.0
+
+    def on_start(self, _):
+        if self.depth == 0:
+            self.start = time.process_time()
+        self.depth += 1
+        self.functions += 1
+
+    def on_end(self, _):
+        self.depth -= 1
+        if self.depth == 0:
+            self.seconds += time.process_time() - self.start
+
+listener = Compiling()
+event.register("numba:compile", listener)
+from srsg import SRSG
+X = load_digits().data[:100].astype("DTYPE")
+start = time.perf_counter()
+SRSG(2, random_state=0).fit(X)
+seconds = time.perf_counter() - start
+print(json.dumps(
+    {"compiling": listener.seconds, "fit": seconds, "functions": listener.functions}
+))
+"""
+
+BY_THEMSELVES = "sys.modules['srsg.kernels.parts'] = None  # as if numba did not have what it needs"
+NO_COLLECTION = "import gc; gc.disable()"
+
+THREADS = """
+import json, time
+from concurrent.futures import ThreadPoolExecutor
+from numba import njit
+
+def make():
+    def work(a):
+        s = 0.0
+        for i in range(a.shape[0]):
+            for j in range(i):
+                s += a[i] * a[j] - (a[i] if a[i] > a[j] else a[j])
+        return s
+    return njit(work)
+
+import numpy as np
+a = np.ones(3)
+make()(a)
+start = time.perf_counter(), time.process_time()
+for _ in range(8):
+    make()(a)
+apart = time.perf_counter() - start[0], time.process_time() - start[1]
+start = time.perf_counter(), time.process_time()
+with ThreadPoolExecutor(2) as pool:
+    list(pool.map(lambda f: f(a), [make() for _ in range(8)]))
+together = time.perf_counter() - start[0], time.process_time() - start[1]
+print(json.dumps({"one after the other": apart, "on two threads": together}))
+"""
+
+
+@dataclass(frozen=True)
+class Run:
+    """Processor seconds of compiling, seconds of the fit, and how many functions were compiled."""
+
+    compiling: float
+    fit: float
+    functions: int
+
+
+def main(arguments: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(
+        "python -m benchmarks.cold_start", description=__doc__.splitlines()[0]
+    )
+    parser.add_argument("--src", type=Path, nargs="*", default=[], help="other checkouts")
+    parser.add_argument("--rounds", type=int, default=1)
+    options = parser.parse_args(arguments)
+    rounds = [one_round(options.src) for _ in range(options.rounds)]
+    print("| process | compiling, CPU s | over a trivial one | functions | fit, s |")
+    print("|---|---:|---:|---:|---:|")
+    for label in rounds[0]:
+        runs = [found[label] for found in rounds]
+        trivial = [found["trivial function"].compiling for found in rounds]
+        compiling = Spread.of([run.compiling for run in runs])
+        ratio = Spread.of_ratios([run.compiling for run in runs], trivial)
+        fit = Spread.of([run.fit for run in runs])
+        print(f"| {label} | {compiling} | {ratio} | {runs[0].functions} | {fit} |")
+    threads = json.loads(output_of(THREADS, {}))
+    for label, (wall, cpu) in threads.items():
+        print(f"eight small functions, {label}: {wall:.2f} s, {cpu:.2f} s of the processor")
+
+
+def one_round(others: list[Path]) -> dict[str, Run]:
+    """All processes once, each with an empty folder for compiled code unless it says so."""
+    here = Path(srsg.__file__).parents[1]
+    found = {"trivial function": run(TRIVIAL)}
+    for number, source in enumerate(others, start=1):
+        found[f"first fit, checkout {number}"] = run(program(), source)
+    with tempfile.TemporaryDirectory() as cache:
+        found["first fit"] = run(program(), here, cache)
+        found["first fit of the next process"] = run(program(), here, cache)
+        found["then float32 points"] = run(program("float32"), here, cache)
+    found["helpers compiled by themselves"] = run(program(prepare=BY_THEMSELVES), here)
+    found["without garbage collection"] = run(program(prepare=NO_COLLECTION), here)
+    return found
+
+
+def program(dtype: str = "float64", prepare: str = "") -> str:
+    return FIT.replace("PREPARE", prepare).replace("DTYPE", dtype)
+
+
+def run(code: str, source: Path | None = None, cache: str | None = None) -> Run:
+    with tempfile.TemporaryDirectory() as empty:
+        variables = {"NUMBA_CACHE_DIR": cache or empty}
+        if source is not None:
+            variables["PYTHONPATH"] = str(source)
+        return Run(**json.loads(output_of(code, variables)))
+
+
+def output_of(code: str, variables: dict[str, str]) -> str:
+    command = [sys.executable, "-c", code]
+    # From elsewhere: a checkout in the working folder would come first.
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run(
+            command,
+            env={**os.environ, **variables},
+            cwd=folder,
+            check=True,
+            capture_output=True,
+            text=True,
+        )
+    return done.stdout
+
+
+if __name__ == "__main__":
+    main()
