@@ -3,11 +3,13 @@
 PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin/python
+BASE := $(VENV)/.base
 READY := $(VENV)/.ready
+PIP := $(RUN) -m pip install --disable-pip-version-check
 
 .PHONY: demo test fuzz faults bench docs docs-open release clean
 
-demo: $(READY)
+demo: $(BASE)
 	$(RUN) -m srsg demo
 
 test: $(READY)
@@ -22,7 +24,7 @@ faults: $(READY)
 	PYTHONPATH=tests $(RUN) -m faults
 
 bench: $(READY)
-	$(RUN) -m pip install --quiet --disable-pip-version-check --editable ".[bench]"
+	$(PIP) --quiet --editable ".[bench]"
 	$(RUN) -m benchmarks
 	$(RUN) -m benchmarks.methods
 	$(RUN) -m benchmarks.smce
@@ -38,13 +40,20 @@ docs-open: docs
 
 # What is released, built and tried; DRAFT=1 rehearses it before the changelog has its date.
 release: $(READY)
-	$(RUN) -m pip install --quiet --disable-pip-version-check "build>=1.2"
+	$(PIP) --quiet "build>=1.2"
 	$(RUN) -m tools.release $(if $(DRAFT),--draft)
 
 clean:
 	rm -rf $(VENV) demo dist docs/_build docs/gallery docs/reference/generated
 
-$(READY): pyproject.toml
+# What the demo needs is what `pip install .` installs: about 700 MB, so pip shows its progress.
+$(BASE): pyproject.toml
+	@echo "installing srsg and what it needs into $(VENV), once (about 700 MB) ..."
 	$(PYTHON) -m venv $(VENV)
-	$(RUN) -m pip install --quiet --disable-pip-version-check --editable ".[test]"
-	touch $@
+	$(PIP) --editable .
+	@touch $@
+
+$(READY): $(BASE)
+	@echo "installing what the tests need into $(VENV), once ..."
+	$(PIP) --editable ".[test]"
+	@touch $@

@@ -24,6 +24,7 @@ _UsageError: Any = typer.BadParameter.__mro__[1]  # typer has no other name for 
 
 _AS_OPTIONS = {
     "drop_missing=True": "--drop-missing",
+    "keep_missing=True": "--impute median",
     "image_size=(32, 32)": "--image-size 32x32",
     "n_clusters=": "-k ",
     "n_neighbors=": "--n-neighbors ",

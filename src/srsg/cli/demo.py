@@ -12,6 +12,7 @@ from srsg.cli.bars import bars
 from srsg.cli.compare import row_of, show
 from srsg.cli.console import say
 from srsg.cli.options import Jobs, Quiet
+from srsg.engines.progress import announce_compiling
 from srsg.registry import methods
 
 
@@ -29,11 +30,10 @@ def demo(
     page, table = output / "report.html", output / "methods.csv"
     check_writable(page)
     check_writable(table)
+    names = list(methods())
     if not quiet:
-        say(
-            "1797 handwritten digits by all methods; the first run also compiles, which takes time."
-        )
-    with bars(quiet) as progress:
+        say(f"1797 handwritten digits by {len(names)} methods: {', '.join(names)}")
+    with bars(quiet) as progress, progress.stage("the whole demo", len(names) + 2) as whole:
         with progress.stage("loading", 1):
             from sklearn.datasets import load_digits
 
@@ -43,13 +43,14 @@ def demo(
 
             X, y = load_digits(return_X_y=True)
         outcomes = []
-        with progress.stage("methods", len(methods())) as stage:
-            for found in compare_methods(X, 10, y=y, n_jobs=jobs, progress=progress):
-                outcomes.append(found)
-                stage.advance()
+        for found in compare_methods(X, 10, y=y, n_jobs=jobs, progress=progress):
+            outcomes.append(found)
+            whole.advance()
         start = time.perf_counter()
-        model = SRSG(10, n_jobs=jobs, random_state=0).fit(X)
+        with announce_compiling(progress):
+            model = SRSG(10, n_jobs=jobs, random_state=0).fit(X)
         seconds = time.perf_counter() - start
+        whole.advance()
         with progress.stage("writing the report", 1):
             write_report(
                 page,

@@ -146,6 +146,7 @@ def _missing_values(name: str, usable: NDArray[np.bool_], drop_missing: bool) ->
     if not drop_missing:
         raise FileError(
             f"{name}: {rows}: rows {name_rows(bad)} (counted from 0). "
-            "Fill them in, or drop them with drop_missing=True."
+            "Fill them in, drop them with drop_missing=True, or leave them to an imputer: "
+            "keep_missing=True."
         )
     return f"{rows} and were dropped: rows {name_rows(bad)} (counted from 0)"

@@ -82,7 +82,7 @@ def shares_one_unit(X: NDArray | sparse.csr_array) -> bool:
     variance = variance[variance > 0]
     if not variance.size:
         return True
-    if X.shape[1] <= FEW_FEATURES:
+    if ONE_UNIT * len(variance) <= 1:  # the measure below cannot tell
         return bool(variance.max() <= UNEQUAL**2 * variance.min())
     spread = variance.sum() ** 2 / (variance**2).sum()
     return bool(spread >= ONE_UNIT * len(variance))

@@ -30,6 +30,11 @@ class Resamples:
     halves: list[tuple[IntArray, IntArray]]
     base: IntArray
 
+    @property
+    def n_fits(self) -> int:
+        """Fits that each candidate needs."""
+        return len(self.points) + 2 * len(self.halves)
+
 
 def draw_resamples(
     n_points: int,

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from numbers import Integral
 from typing import Any, ClassVar, Literal, Self
 
@@ -17,7 +18,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from srsg.engines.progress import SILENT, Progress, progress_for, send_progress_to
+from srsg.engines.progress import SILENT, Progress, Stage, progress_for, send_progress_to
 from srsg.engines.warnings import made_dense
 from srsg.estimators import GraphClusterer
 from srsg.estimators.cluster_counts import BestCountsMixin, count_clusters
@@ -33,6 +34,10 @@ from srsg.types import Matrix, RandomState
 
 TIE = 0.02
 """Scores this close are a tie, which the candidate that comes first wins."""
+
+COUNTING_COSTS, LAST_FIT_COSTS = 4, 2
+"""About how many fits on a sample it costs to find a number of clusters, and to fit all points; for
+the time left that progress shows."""
 
 LEAST_STABILITY = 0.5
 """Agreement between samples below which labels say more about the samples than about the data.
@@ -191,12 +196,17 @@ class StabilitySearch(BestCountsMixin, ClusterMixin, BaseEstimator):
         plan = Plan.of(columns, self.n_resamples)
         resamples = plan.draw(X.shape, rng)
         progress = progress_for(self.verbose)
-        counted = self._counts(candidates, X, resamples, seed, progress)
-        counts = [each.n_clusters for each in counted]
-        scores = self._scores(candidates, counts, X, resamples, seed, progress)
-        best = _winner(scores)
-        with progress.stage(f"{candidates[best][0]} on all points", 1), send_progress_to(SILENT):
-            model = fresh(candidates[best][1], counts[best], seed).fit(X)
+        counting = COUNTING_COSTS if self.n_clusters == "auto" else 0
+        total = len(candidates) * (counting + resamples.n_fits) + LAST_FIT_COSTS
+        with progress.stage("the whole search", total) as whole:
+            counted = self._counts(candidates, X, resamples, seed, progress, whole)
+            counts = [each.n_clusters for each in counted]
+            scores = self._scores(candidates, counts, X, resamples, seed, progress, whole)
+            best = _winner(scores)
+            name, winner = candidates[best]
+            with progress.stage(f"{name}: all points", 1), send_progress_to(SILENT):
+                model = fresh(winner, counts[best], seed).fit(X)
+            whole.advance(LAST_FIT_COSTS)
         self.best_index_, self.best_name_, self.best_estimator_ = best, candidates[best][0], model
         self.labels_ = clusterer_of(model).labels_
         self.confidence_ = confidence(model, X).values
@@ -272,7 +282,13 @@ class StabilitySearch(BestCountsMixin, ClusterMixin, BaseEstimator):
         return candidates
 
     def _counts(
-        self, candidates: Candidates, X: Any, resamples: Resamples, seed: int, progress: Progress
+        self,
+        candidates: Candidates,
+        X: Any,
+        resamples: Resamples,
+        seed: int,
+        progress: Progress,
+        whole: Stage,
     ) -> list[ScoredCounts]:
         """The number of clusters of each candidate, and the evidence for it."""
         if self.n_clusters != "auto":
@@ -281,12 +297,12 @@ class StabilitySearch(BestCountsMixin, ClusterMixin, BaseEstimator):
                 candidates
             )
         found: list[ScoredCounts | None] = []
-        with progress.stage("numbers of clusters", len(candidates)) as stage, _quietly():
-            for _, candidate in candidates:
-                base = X[resamples.base]
+        base = X[resamples.base]
+        for name, candidate in candidates:
+            with progress.stage(f"{name}: number of clusters", 1), _quietly():
                 counts = _builds_graph(candidate)
                 found.append(count_clusters(candidate, base, random_state=seed) if counts else None)
-                stage.advance()
+            whole.advance(COUNTING_COSTS)
         known = [counted for counted in found if counted is not None]
         if not known:
             raise ValueError(
@@ -304,26 +320,25 @@ class StabilitySearch(BestCountsMixin, ClusterMixin, BaseEstimator):
         resamples: Resamples,
         seed: int,
         progress: Progress,
+        whole: Stage,
     ) -> Scores:
-        n_fits = len(candidates) * (len(resamples.points) + 2 * len(resamples.halves))
         found = []
-        with progress.stage("fits on samples", n_fits) as stage, _quietly():
-
-            def labels(candidate: Any, count: int, part: Any) -> NDArray[np.intp]:
-                stage.advance()
-                return labels_for_each(candidate, part, [count], seed)[:, 0]
-
-            base = X[resamples.base]
-            for (_, candidate), count in zip(candidates, counts, strict=True):
-                points = [labels(candidate, count, X[rows]) for rows in resamples.points]
-                halves = [
-                    (
-                        labels(candidate, count, base[:, first]),
-                        labels(candidate, count, base[:, second]),
-                    )
-                    for first, second in resamples.halves
-                ]
-                found.append(SampleLabels(points, halves))
+        base = X[resamples.base]
+        for (name, candidate), count in zip(candidates, counts, strict=True):
+            halves = [half for pair in resamples.halves for half in pair]
+            # One part at a time: all of them together would take several times the points' memory.
+            parts = chain(
+                (X[rows] for rows in resamples.points), (base[:, half] for half in halves)
+            )
+            labels = []
+            with progress.stage(f"{name}: samples", resamples.n_fits) as stage, _quietly():
+                for part in parts:
+                    labels.append(labels_for_each(candidate, part, [count], seed)[:, 0])
+                    stage.advance()
+                    whole.advance()
+            on_halves = labels[len(resamples.points) :]
+            pairs = list(zip(on_halves[::2], on_halves[1::2], strict=True))
+            found.append(SampleLabels(labels[: len(resamples.points)], pairs))
         return score_candidates(found, resamples)
 
     def __sklearn_tags__(self) -> Tags:
