@@ -9,7 +9,7 @@ from scipy import sparse
 from srsg.graph import explanation
 from srsg.graph.confidence import soft_labels
 from srsg.graph.explanation import (
-    as_well_as_most,
+    beside_the_best,
     explained_by_directions,
     explained_by_distances,
     weight_of_negatives,
@@ -107,10 +107,10 @@ def test_weight_of_negatives_is_at_most_one():
     assert weight_of_negatives(sparse.csr_array((2, 2))) == 1.0
 
 
-def test_explained_as_well_as_most():
-    fitted = np.array([0.2, 0.8, 0.9])
-    np.testing.assert_allclose(as_well_as_most(np.array([0.4, 1.0]), fitted), [0.5, 1.0])
-    np.testing.assert_array_equal(as_well_as_most(np.array([0.4]), np.zeros(3)), [0.0])
+def test_explained_beside_the_best():
+    fitted = np.linspace(0.0, 1.0, 11) * 0.8
+    np.testing.assert_allclose(beside_the_best(np.array([0.36, 0.8]), fitted), [0.5, 1.0])
+    np.testing.assert_array_equal(beside_the_best(np.array([0.4]), np.zeros(3)), [0.0])
 
 
 def test_visits_are_those_of_a_dense_walk(coded):

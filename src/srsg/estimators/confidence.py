@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from srsg.estimators.fitting import is_dask
 from srsg.graph.confidence import soft_labels
-from srsg.graph.explanation import as_well_as_most, explained_by_distances, within_own_cluster
+from srsg.graph.explanation import beside_the_best, explained_by_distances, within_own_cluster
 from srsg.graph.outliers import outlier_scores
 from srsg.types import FloatArray, Graph
 
@@ -35,11 +35,11 @@ class ConfidenceMixin:
 
         The point's membership in its own cluster by distances in the embedding, see
         :func:`srsg.graph.confidence.soft_labels`, times how well the members of its cluster
-        explain it, at most 1 for a point that is explained as well as most.
+        explain it beside the best-explained tenth of the points.
         """
         check_is_fitted(self, "labels_")
         own = self._soft_labels()[np.arange(len(self.labels_)), self.labels_]
-        return own * as_well_as_most(self.explained_, self.explained_)
+        return own * beside_the_best(self.explained_, self.explained_)
 
     @cached_property
     def explained_(self) -> FloatArray:

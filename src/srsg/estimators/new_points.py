@@ -19,7 +19,7 @@ from srsg.estimators.confidence import ConfidenceMixin
 from srsg.estimators.equal_points import warn_of_zero_rows
 from srsg.estimators.fitting import engine_of, is_dask
 from srsg.graph.assignment import FALLBACK_NEIGHBORS, cluster_shares, nearest_shares
-from srsg.graph.explanation import as_well_as_most, rows_adding_to_one
+from srsg.graph.explanation import beside_the_best, rows_adding_to_one
 from srsg.neighbors import Searchable
 from srsg.points import UnitRows
 from srsg.types import FloatArray, IntArray, Matrix
@@ -211,7 +211,7 @@ class NewPointsMixin(ConfidenceMixin, ClassNamePrefixFeaturesOutMixin, Transform
         weights = rows_adding_to_one(abs(self._votes(found.codes)))
         memberships = weights @ self._soft_labels()
         own = memberships[np.arange(len(found.labels)), found.labels]
-        return own * as_well_as_most(self._explained_new(found), self.explained_)
+        return own * beside_the_best(self._explained_new(found), self.explained_)
 
     def _new_points(self, X: Matrix) -> tuple[UnitRows, Engine]:
         """New points as :meth:`_prepared` returns them, and the engine that codes them."""

@@ -30,7 +30,7 @@ higher than the share of points that are right. Between 2.5 and 3.25 the power m
 
 BY_EMBEDDING = (
     "membership by distances to the clusters' centres in the embedding, lower for points that "
-    "their cluster explains worse than most"
+    "the members of their cluster explain badly"
 )
 BY_EDGES = "share of a point's edge weight that stays in its cluster"
 BY_CENTRES = (
