@@ -34,9 +34,13 @@ def main():
     from fuzz.watchdog import run_cases
 
     started = last = time.monotonic()
+    n_told = 0
 
     def tell(report):
-        nonlocal last
+        nonlocal last, n_told
+        for number, name, what in report.findings[n_told:]:
+            print(f"FINDING case {number} ({name}): {what}", flush=True)
+        n_told = len(report.findings)
         if time.monotonic() - last > 30:
             last = time.monotonic()
             seconds = int(last - started)

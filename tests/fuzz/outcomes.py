@@ -9,7 +9,7 @@ import warnings
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-RAISED_BY = ("/srsg/", "/sklearn/utils/")
+RAISED_BY = ("/srsg/", "/sklearn/utils/", "/joblib/")
 """Files whose ``raise`` statements are meant for the user."""
 
 

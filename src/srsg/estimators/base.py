@@ -377,6 +377,7 @@ class GraphClusterer(
         A fit that fails or is interrupted leaves the estimator as it was before.
         """
         self._validate_params()
+        self._refuse_truth_values()
         before = self._take_learnt()
         try:
             with fit_task(self, X), announce_compiling(progress_for(self.verbose)):
@@ -385,6 +386,13 @@ class GraphClusterer(
             self._take_learnt()
             self.__dict__.update(before)
             raise
+
+    def _refuse_truth_values(self) -> None:
+        """True and False are integers to Python, and so to scikit-learn; kernels disagree."""
+        for name, value in self.get_params(deep=False).items():
+            allowed = self._parameter_constraints.get(name, [])
+            if isinstance(value, bool) and not {"boolean", "verbose"} & {*map(str, allowed)}:
+                raise TypeError(f"{name} must not be {value}: it is a number or a name.")
 
     def _take_learnt(self) -> dict[str, Any]:
         """Forget everything learnt, and return it."""

@@ -136,7 +136,7 @@ def check_affinity(affinity: Matrix) -> Graph:
         raise ValueError(f"affinity must be square, got shape {graph.shape}.")
     if graph.min() < 0:
         raise ValueError("affinity has negative weights; take absolute values first.")
-    if abs(graph - graph.T).max() > 1e-10 * max(1.0, graph.max()):
+    if abs(graph - graph.T).max() > 1e-10 * graph.max():
         raise ValueError("affinity must be symmetric; use (W + W.T) / 2.")
     if sparse.issparse(graph):
         graph.eliminate_zeros()

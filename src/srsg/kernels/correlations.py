@@ -50,7 +50,7 @@ class SortedLists(NamedTuple):
     @classmethod
     def empty(cls, n_rows: int, width: int) -> SortedLists:
         """Lists with room for ``width`` points each."""
-        index = np.zeros((n_rows, int(width)), np.int64)
+        index = np.zeros((n_rows, width), np.int64)
         return cls(index, np.full(index.shape, np.inf), np.zeros(n_rows, np.int64))
 
     def take(self, rows: slice) -> SortedLists:

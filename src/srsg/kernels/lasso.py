@@ -267,7 +267,7 @@ def solve_working_sets(points, targets, codes, penalty, resid, inside):
         for k in support:
             subtract_row(atoms, k, z[k], resid[p])
         inside.worst[p] = violation_inside(atoms, resid[p], z, half_lam, ridge)
-        terms = gap_terms(own, resid[p], z, ridge)
+        terms = gap_terms(own, resid[p], z, support, ridge)
         inside.power[p], inside.inner[p], inside.l1_norm[p] = terms
 
 
@@ -321,16 +321,17 @@ def polish(gram, b, half_lam, z, support):
 
 
 @helper()
-def gap_terms(own, resid, z, ridge):
+def gap_terms(own, resid, z, support, ridge):
     """What the duality gap is made of: ``|r|^2``, ``r' x`` and ``|z|_1``.
 
     With a ridge it is a plain l1 problem of longer vectors: the residual gets additional entries
-    ``-sqrt(ridge) z``, and the point gets zeros.
+    ``-sqrt(ridge) z``, and the point gets zeros. The sums go along the sorted support, so that
+    their bits do not depend on what else is in the working set.
     """
     power = dot(resid, resid)
     inner = dot(resid, own)
     l1_norm = 0.0
-    for k in range(z.shape[0]):
+    for k in support:
         l1_norm += abs(z[k])
         if ridge > 0.0:
             weighted = ridge * z[k]

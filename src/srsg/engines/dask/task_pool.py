@@ -102,8 +102,22 @@ class TaskPool:
         return [found[place] for place in range(len(pieces))]
 
     def _submit(self, place: int, pieces: Sequence[Any]) -> None:
-        futures = self.under_way[place] = self.submit(pieces[place])
+        futures = self.under_way[place] = self._submitted(pieces[place])
         futures[-1].add_done_callback(lambda future: self.events.put((place, future)))
+
+    def _submitted(self, piece: Any) -> list[Any]:
+        """Submit a piece, again if the worker that it was sent to has just died."""
+        for _ in range(TRIES):
+            try:
+                return self.submit(piece)
+            except ClusterError:
+                raise
+            except OSError:  # CommClosedError is one, and so is the end of a connection
+                if self.client.status != "running":
+                    raise
+            # The scheduler learns of the loss a moment later than whoever sends something there.
+            time.sleep(CHECK_INTERVAL)
+        raise self._lost_too_often()
 
     def _next_event(self) -> tuple[int, Any]:
         try:

@@ -1,0 +1,60 @@
+"""Workers that die between the check that they are alive and the first message to them."""
+
+from __future__ import annotations
+
+import pytest
+from distributed.comm import CommClosedError
+
+from srsg.engines.dask import ClusterError, task_pool
+from srsg.engines.dask.task_pool import TRIES, TaskPool
+from srsg.engines.progress import SILENT
+
+
+class Future:
+    """One whose result is there at once."""
+
+    status = "finished"
+
+    def __init__(self, value):
+        self.value = value
+
+    def add_done_callback(self, callback):
+        callback(self)
+
+    def result(self, timeout):
+        return self.value
+
+
+class Client:
+    status = "running"
+
+    def nthreads(self):
+        return {"tcp://127.0.0.1:1": 1}
+
+    def cancel(self, futures, force):
+        pass
+
+
+@pytest.fixture(autouse=True)
+def _soon(monkeypatch):
+    monkeypatch.setattr(task_pool, "CHECK_INTERVAL", 0.01)
+
+
+def pool_that_fails(times):
+    failures = iter(range(times))
+
+    def submit(piece):
+        if next(failures, None) is not None:
+            raise CommClosedError("in <TCP (closed)>: Stream is closed")
+        return [Future(piece * 2)]
+
+    return TaskPool(Client(), submit, lambda workers, under_way: [], "codes")
+
+
+def test_what_was_sent_to_a_dead_worker_is_sent_again():
+    assert pool_that_fails(2).results([1, 2, 3], SILENT) == [2, 4, 6]
+
+
+def test_when_all_that_is_sent_is_lost_one_clear_error_says_so():
+    with pytest.raises(ClusterError, match="Workers were lost again and again during 'codes'"):
+        pool_that_fails(TRIES + 1).results([1], SILENT)
