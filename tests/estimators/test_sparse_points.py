@@ -155,6 +155,20 @@ def test_number_of_clusters(texts):
     assert found.n_clusters_ == L1Graph("auto", random_state=0).fit(X.toarray()).n_clusters_
 
 
+@pytest.mark.filterwarnings("ignore:X has 2 row")
+def test_equal_documents_and_empty_ones(texts):
+    empty = sparse.csr_array((2, texts.shape[1]))
+    X = sparse.csr_array(sparse.vstack([texts, texts[:5], empty]))
+    found = SRSG(4, random_state=0).fit(X)
+    wanted = SRSG(4, random_state=0).fit(X.toarray())
+    np.testing.assert_array_equal(found.first_equal_, wanted.first_equal_)
+    equal_codes(found.codes_, wanted.codes_)
+    np.testing.assert_array_equal(found.labels_, wanted.labels_)
+    np.testing.assert_array_equal(found.predict(X), wanted.predict(X.toarray()))
+    for name in ("confidence_", "explained_", "outlier_score_"):
+        np.testing.assert_allclose(getattr(found, name), getattr(wanted, name), atol=1e-9)
+
+
 def test_graph_cache_and_checkpoint(texts, tmp_path):
     model = SRSG(4, memory=str(tmp_path / "graphs"), checkpoint=str(tmp_path / "work"))
     first = clone(model).set_params(random_state=0).fit(texts)

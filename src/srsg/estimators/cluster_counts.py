@@ -243,7 +243,7 @@ def _part(estimator: GraphClusterer, x: NDArray, engine: Engine) -> GraphCluster
         part.init = "l1"  # codes over all points are none over some of them
     if hasattr(part, "approximate"):
         part.approximate = False  # so few points can all be compared
-    part.fit_X_, part.first_equal_ = x, np.arange(len(x))
+    part.fit_X_, part.first_equal_ = x, np.arange(x.shape[0])
     with _no_warnings():
         part._build_graph(part._points(engine), engine)
     return part

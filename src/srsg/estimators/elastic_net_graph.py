@@ -114,7 +114,7 @@ class ElasticNetGraph(AgreementClusterer, PostprocessedClusterer):
         first), and one label. They count as many times as they occur: by their edges, in a ratio
         cut and in K-means. A row of zeros has no code, no edge, neighbours of -1, and the label of
         the largest cluster.
-    fit_X_ : ndarray of shape (n, n_features)
+    fit_X_ : ndarray or csr_array of shape (n, n_features)
         The fitted points, of unit length, which new ones are coded over.
     n_features_in_ : int
 
