@@ -355,9 +355,7 @@ def test_labels_are_piped_while_a_terminal_shows_progress(table):
 
 
 def test_commands_of_the_documentation_run(tmp_path, table, monkeypatch):
-    page = (
-        Path(__file__).parents[2] / "docs" / "reference" / "command-line.md"
-    ).read_text()
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "command-line.md").read_text()
     section = page.split("## On the command line")[1].split("\n## ")[0]
     lines = [line.split("#")[0] for line in re.findall(r"^srsg .*", section, re.MULTILINE)]
     assert len(lines) > 5

@@ -47,7 +47,13 @@ def test_commands_of_the_readme_exist():
 
 def run_example(name, picture, cwd):
     """What an example prints; its first picture is saved."""
-    command = [sys.executable, "-m", "tools.example_picture", ROOT / "examples" / name, cwd / picture]
+    command = [
+        sys.executable,
+        "-m",
+        "tools.example_picture",
+        ROOT / "examples" / name,
+        cwd / picture,
+    ]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return done.stdout
