@@ -46,7 +46,6 @@ exclude_patterns = [
 templates_path = ["_templates"]
 # A reference to a name of ours that leads nowhere is an error; those of others are not looked up.
 nitpicky = True
-suppress_warnings = ["toc.empty_glob"]  # pages that may come later
 nitpick_ignore_regex = [(r"py:.*", r"(?!srsg\.).*")]
 
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]

@@ -2,10 +2,10 @@
 Faces under changing light: ridge codes win
 ===========================================
 
-Pictures of one face under many lights look very different, pixel by pixel, and pictures of two faces
-under one light look alike. K-means groups them by light. But all pictures of one face lie near a
-space of few dimensions (a matt surface has about nine), so many pictures of a face explain each
-other. Ridge codes use many points a little, and suit such data best.
+Pictures of one face under many lights look very different, pixel by pixel, and pictures of two
+faces under one light look alike. K-means groups them by light. But all pictures of one face lie
+near a space of few dimensions (a matt surface has about nine), so many pictures of a face explain
+each other. Ridge codes use many points a little, and suit such data best.
 
 The faces here are made up: random relief on an egg-shaped surface, lit from random directions, with
 some noise. On real ones (Extended Yale B) the same holds, see :doc:`/evaluation`.

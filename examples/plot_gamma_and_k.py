@@ -2,9 +2,9 @@
 Choosing gamma and K
 ====================
 
-SRSG has two parameters of its own: ``gamma``, the price of using a point that the neighbours do not use,
-and ``n_neighbors`` (the paper's K), whose opinion counts. Usually you need to set neither. This page shows
-why, and how to look at it on your own data.
+SRSG has two parameters of its own: ``gamma``, the price of using a point that the neighbours do not
+use, and ``n_neighbors`` (the paper's K), whose opinion counts. Usually you need to set neither.
+This page shows why, and how to look at it on your own data.
 """
 
 import matplotlib.pyplot as plt
@@ -48,9 +48,9 @@ figure.suptitle("Accuracy on digits does not hang on the exact values")
 # %%
 # Without labels
 # --------------
-# You will not have labels. What you can compute is how much of a graph survives, and how well its clusters
-# are found again on a sample of the points. Both need no labels. A gamma at which hardly any edge is left
-# cuts too hard.
+# You will not have labels. What you can compute is how much of a graph survives, and how well its
+# clusters are found again on a sample of the points. Both need no labels. A gamma at which hardly
+# any edge is left cuts too hard.
 
 for gamma in GAMMAS:
     model = SRSG(10, gamma=gamma, random_state=0).fit(X)

@@ -2,11 +2,12 @@
 Gene expression: few samples, thousands of genes
 ================================================
 
-150 tissue samples, 2,000 genes each. Tumours of one type switch the same groups of genes up and down, each to
-its own degree, while most genes vary for reasons of their own. So the samples of a type lie near a space
-of few dimensions, in noise.
+150 tissue samples, 2,000 genes each. Tumours of one type switch the same groups of genes up and
+down, each to its own degree, while most genes vary for reasons of their own. So the samples of a
+type lie near a space of few dimensions, in noise.
 
-The data are made up in this way. With so many more columns than rows, exact codes cost almost nothing.
+The data are made up in this way. With so many more columns than rows, exact codes cost almost
+nothing.
 """
 
 import matplotlib.pyplot as plt
@@ -36,8 +37,9 @@ X, y = np.array(samples), np.array(types)
 # %%
 # Centre the genes
 # ----------------
-# What all samples have in common tells nothing apart: subtract each gene's mean. The types do not differ in
-# their means but in which genes move together, so methods that look for centres find nothing.
+# What all samples have in common tells nothing apart: subtract each gene's mean. The types do not
+# differ in their means but in which genes move together, so methods that look for centres find
+# nothing.
 
 centred = X - X.mean(axis=0)
 models = {
@@ -56,7 +58,9 @@ for name, model in models.items():
 model = models["SRSG"]
 sure = model.confidence_
 for place in np.argsort(sure)[:5]:
-    print(f"sample {place:>3}, type {y[place]}: {sure[place]:.2f} in cluster {model.labels_[place]}")
+    print(
+        f"sample {place:>3}, type {y[place]}: {sure[place]:.2f} in cluster {model.labels_[place]}"
+    )
 
 figure, axes = plt.subplots(1, 2, figsize=(10.5, 4.4), layout="constrained")
 order = np.argsort(model.labels_, kind="stable")

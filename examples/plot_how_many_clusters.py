@@ -2,9 +2,9 @@
 How many clusters?
 ==================
 
-Without ``n_clusters``, srsg clusters two random halves of the points apart, for every number of clusters
-worth trying, and takes the number of which most clusters are found by both halves. This page shows where
-that works, and where it does not.
+Without ``n_clusters``, srsg clusters two random halves of the points apart, for every number of
+clusters worth trying, and takes the number of which most clusters are found by both halves. This
+page shows where that works, and where it does not.
 """
 
 import matplotlib.pyplot as plt
@@ -41,8 +41,8 @@ for ax, (name, model) in zip(axes, models.items(), strict=True):
 axes[0].set_ylabel("clusters found by both halves\nless those found by one")
 
 # %%
-# On subspaces there is one clear peak, at the truth. On digits the peak is near ten, and ten is among the
-# next best: some digits have two ways of being written, and some pairs look alike. On noise no score is
-# above zero, and ``structure_found_`` says so. Look at the curve rather than at its peak alone, and
-# remember that data can have clusters at several scales. Another number costs next to nothing:
-# ``model.relabel(8)`` uses the same graph.
+# On subspaces there is one clear peak, at the truth. On digits the peak is near ten, and ten is
+# among the next best: some digits have two ways of being written, and some pairs look alike. On
+# noise no score is above zero, and ``structure_found_`` says so. Look at the curve rather than at
+# its peak alone, and remember that data can have clusters at several scales. Another number costs
+# next to nothing: ``model.relabel(8)`` uses the same graph.

@@ -2,9 +2,9 @@
 A plan for a million points on a Dask cluster
 =============================================
 
-An exact method compares every point with every other. With a million points that is work for a cluster, and
-worth a calculation before it starts. This page makes the plan, and then runs the same code on a few
-thousand points and two workers inside this process.
+An exact method compares every point with every other. With a million points that is work for a
+cluster, and worth a calculation before it starts. This page makes the plan, and then runs the same
+code on a few thousand points and two workers inside this process.
 """
 
 import dask.array as da
@@ -20,9 +20,9 @@ from srsg.metrics import clustering_accuracy
 # The plan
 # --------
 # Four numbers describe the work: how often a point is compared with all others, the time for one
-# comparison of one feature, the time for the small problems of a point, and the rows that have to be fetched
-# for it. These were measured by ``benchmarks/dask_cluster.py`` (:doc:`/dask-costs`); measure your own on your
-# machines.
+# comparison of one feature, the time for the small problems of a point, and the rows that have to
+# be fetched for it. These were measured by ``benchmarks/dask_cluster.py`` (:doc:`/dask-costs`);
+# measure your own on your machines.
 
 SCANS = 3.34
 SECONDS_PER_PAIR_AND_FEATURE = 50.5e-12
@@ -58,8 +58,8 @@ ax.legend(frameon=False)
 #
 # The same code, small
 # --------------------
-# ``engine=`` takes the client of any Dask cluster. This one lives in two threads of this process; yours is
-# at an address. Chunks are along the rows.
+# ``engine=`` takes the client of any Dask cluster. This one lives in two threads of this process;
+# yours is at an address. Chunks are along the rows.
 
 X, y = make_union_of_subspaces(
     3000, n_subspaces=10, dimension=4, n_features=50, noise=0.03, random_state=0

@@ -2,8 +2,9 @@
 Outliers found
 ==============
 
-Some points belong to no cluster. Every clusterer gives them a label all the same. What gives them away is the graph:
-their own cluster does not explain them, and no other point needs them in its code.
+Some points belong to no cluster. Every clusterer gives them a label all the same. What gives them
+away is the graph: their own cluster does not explain them, and no other point needs them in its
+code.
 """
 
 import matplotlib.pyplot as plt
@@ -20,8 +21,9 @@ outlier = y < 0
 model = SRSG(n_clusters=5, random_state=0).fit(X)
 
 # %%
-# ``outlier_score_`` ranks the points, ``explained_`` says how well the members of a point's own cluster explain it, and
-# ``confidence_`` how sure its label is. None of them has seen which points are outliers.
+# ``outlier_score_`` ranks the points, ``explained_`` says how well the members of a point's own
+# cluster explain it, and ``confidence_`` how sure its label is. None of them has seen which points
+# are outliers.
 
 measures = {
     "outlier_score_": model.outlier_score_,
@@ -48,8 +50,9 @@ for count in (20, 40, 80):
 # %%
 # New points
 # ----------
-# ``novelty=0.05`` refuses new points that are explained worse than all but the worst 5 % of the fitted ones. They get
-# the label -1. Here are 100 new points of the same groups and 100 from nowhere.
+# ``novelty=0.05`` refuses new points that are explained worse than all but the worst 5 % of the
+# fitted ones. They get the label -1. Here are 100 new points of the same groups and 100 from
+# nowhere.
 
 clean, groups = make_union_of_subspaces(
     500, n_subspaces=5, dimension=6, n_features=20, noise=0.05, random_state=0

@@ -2,9 +2,9 @@
 A table whose columns have different units
 ==========================================
 
-Thirteen measurements of 178 wines: alcohol in per cent, proline in milligrams per litre, colour as a
-number. Proline runs into the thousands, so it decides every distance and every angle if nothing is done
-about it.
+Thirteen measurements of 178 wines: alcohol in per cent, proline in milligrams per litre, colour as
+a number. Proline runs into the thousands, so it decides every distance and every angle if nothing
+is done about it.
 """
 
 import matplotlib.pyplot as plt
@@ -26,9 +26,9 @@ for name, column in zip(wine.feature_names, X.T, strict=True):
 # %%
 # Three ways to prepare the table
 # -------------------------------
-# Standardising gives every column the same weight. But it also moves the origin into the middle of the
-# data, and after that a point and its mirror image have the same code up to sign. ``affine=True`` appends a
-# constant coordinate, which tells them apart.
+# Standardising gives every column the same weight. But it also moves the origin into the middle of
+# the data, and after that a point and its mirror image have the same code up to sign.
+# ``affine=True`` appends a constant coordinate, which tells them apart.
 
 models = {
     "raw": SRSG(3, random_state=0),
@@ -36,9 +36,7 @@ models = {
     "standardised, affine": make_pipeline(StandardScaler(), SRSG(3, affine=True, random_state=0)),
     "K-means, standardised": make_pipeline(StandardScaler(), KMeans(3, n_init=10, random_state=0)),
 }
-accuracy = {
-    name: clustering_accuracy(y, model.fit_predict(X)) for name, model in models.items()
-}
+accuracy = {name: clustering_accuracy(y, model.fit_predict(X)) for name, model in models.items()}
 for name, value in accuracy.items():
     print(f"{name:<24} accuracy {value:.3f}")
 
@@ -51,8 +49,8 @@ print("tried:", ", ".join(search.results_["candidate"]))
 print("chosen:", search.best_name_)
 
 # %%
-# The wines in the plane of the two leading components of the standardised table. The clusters of the raw
-# table are slices of proline.
+# The wines in the plane of the two leading components of the standardised table. The clusters of
+# the raw table are slices of proline.
 
 standardised = StandardScaler().fit_transform(X)
 plane = PCA(2).fit_transform(standardised)

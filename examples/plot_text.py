@@ -2,8 +2,9 @@
 Text as a sparse matrix
 =======================
 
-Short notes on five subjects, as word counts: each note has a few dozen of hundreds of words, so the matrix
-is sparse and stays so. srsg takes ``scipy.sparse`` matrices as they come from scikit-learn's vectorizers.
+Short notes on five subjects, as word counts: each note has a few dozen of hundreds of words, so the
+matrix is sparse and stays so. srsg takes ``scipy.sparse`` matrices as they come from scikit-learn's
+vectorizers.
 
 The notes are made up: words are drawn from the subject's own list and from a list that all share.
 """
@@ -38,8 +39,8 @@ notes = [note(name, rng) for name in names]
 print(notes[0])
 
 # %%
-# tf-idf weighs a word by how rare it is. Rows have unit length, and similar notes share directions: what
-# sparse codes are made for.
+# tf-idf weighs a word by how rare it is. Rows have unit length, and similar notes share directions:
+# what sparse codes are made for.
 
 vectorizer = TfidfVectorizer()
 X = vectorizer.fit_transform(notes)
@@ -51,7 +52,8 @@ print(f"SRSG     accuracy {clustering_accuracy(names, model.labels_):.3f}")
 print(f"K-means  accuracy {clustering_accuracy(names, plain.labels_):.3f}")
 
 # %%
-# The words of a cluster, by how much their mean weight exceeds that of all notes, and the graph of the notes.
+# The words of a cluster, by how much their mean weight exceeds that of all notes, and the graph of
+# the notes.
 
 words = vectorizer.get_feature_names_out()
 overall = np.asarray(X.mean(axis=0)).ravel()
@@ -65,5 +67,6 @@ plot.embedding(model, X, names, ax)
 ax.set_title("Notes in the plane of the graph, by subject")
 
 # %%
-# On text as tidy as this, K-means does just as well and is faster. What the graph adds is its neighbours: it says
-# which notes explain a note. Real text is harder; :doc:`/guide/preparing` says what to expect.
+# On text as tidy as this, K-means does just as well and is faster. What the graph adds is its
+# neighbours: it says which notes explain a note. Real text is harder; :doc:`/guide/preparing` says
+# what to expect.

@@ -19,8 +19,8 @@ model = SMCE(n_clusters=2, random_state=0).fit(X)
 print(f"accuracy {clustering_accuracy(y, model.labels_):.4f}")
 
 # %%
-# ``embed`` unrolls each cluster by itself. The points of the data set are in order along their knot,
-# so a shade that changes smoothly around the loop means that SMCE has found that order.
+# ``embed`` unrolls each cluster by itself. The points of the data set are in order along their
+# knot, so a shade that changes smoothly around the loop means that SMCE has found that order.
 
 coordinates = model.embed(2)
 

@@ -2,12 +2,12 @@
 Objects on a turntable: SRSG wins
 =================================
 
-An object is photographed from all sides while it turns. Neighbouring views are alike, opposite ones are
-not, so each object is a closed *curve* in the space of pictures. A view is explained by the few views next
-to it, which is what sparse codes look for; ridge codes mix in views from all sides.
+An object is photographed from all sides while it turns. Neighbouring views are alike, opposite ones
+are not, so each object is a closed *curve* in the space of pictures. A view is explained by the few
+views next to it, which is what sparse codes look for; ridge codes mix in views from all sides.
 
-The objects here are made up: bright spheres in fixed places of a turning frame. On photographs (COIL-20 and
-COIL-100) the same holds, see :doc:`/evaluation`.
+The objects here are made up: bright spheres in fixed places of a turning frame. On photographs
+(COIL-20 and COIL-100) the same holds, see :doc:`/evaluation`.
 """
 
 import matplotlib.pyplot as plt

@@ -1,9 +1,9 @@
 """Checks a built site without the network: ``python -m tools.check_site docs/_build/html``.
 
 Every link to another page, to a place on a page, to a picture or a script must lead to something,
-and no page may load anything from elsewhere. With ``--browser FOLDER``, every page is also opened in
-Chromium at two widths, light and dark: what it says on its console, what it fails to load, and what
-sticks out sideways are errors, and a screenshot of each is left in the folder.
+and no page may load anything from elsewhere. With ``--browser FOLDER``, every page is also opened
+in Chromium at two widths, light and dark: what it says on its console, what it fails to load, and
+what sticks out sideways are errors, and a screenshot of each is left in the folder.
 """
 
 from __future__ import annotations

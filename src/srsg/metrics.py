@@ -77,7 +77,7 @@ def calibration_error(right: ArrayLike, confidence: ArrayLike, n_bins: int = 10)
     Returns
     -------
     float
-        The mean over the bins of |mean confidence - share right|, weighted by their points.
+        The mean over the bins of ``|mean confidence - share right|``, weighted by their points.
 
     Examples
     --------

@@ -102,9 +102,8 @@ def public_names():
         for line in page.read_text().splitlines():
             if match := re.match(r"\.\. currentmodule:: (\S+)", line):
                 module = match[1]
-            elif match := re.match(r"   ([A-Za-z][\w.]+)$", line):
-                if module:
-                    yield f"{module}.{match[1]}"
+            elif (match := re.match(r"   ([A-Za-z][\w.]+)$", line)) and module:
+                yield f"{module}.{match[1]}"
 
 
 @pytest.mark.parametrize("name", sorted(set(public_names())))
