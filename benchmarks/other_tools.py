@@ -1,6 +1,6 @@
 """Other kinds of clustering tools beside ours, on data that anyone has.
 
-    python -m benchmarks.other_tools [--data DIR] [--toolbox DIR] [--write docs/results/other-tools.md]
+    python -m benchmarks.other_tools [--data DIR] [--toolbox DIR] [--write FILE]
 
 Every tool gets the number of clusters and its defaults, but for HDBSCAN, which finds the number by
 itself. Tables are standardised for all tools. ``--toolbox`` names a checkout of ChongYou's toolbox,

@@ -21,10 +21,10 @@ from srsg.metrics import clustering_accuracy
 
 HEAD = """# What the paper leaves open about SRSG
 
-Made by `python -m benchmarks.paper_choices --data DIR --write docs/results/paper-choices.md`; do not edit.
-AC at the paper's settings, with the number of sweeps in brackets, and ↑ where the objective of eq. (3) rose in one of
-them. *Directed* is S as printed, *either* its maximum with its transpose, *mutual* its minimum; *objective* is the
-stopping rule of Algorithm 2, *supports* also stops when no support has changed.
+Made by `python -m benchmarks.paper_choices --data DIR --write FILE`; do not edit. AC at the paper's
+settings, with the number of sweeps in brackets, and ↑ where the objective of eq. (3) rose in one of
+them. *Directed* is S as printed, *either* its maximum with its transpose, *mutual* its minimum;
+*objective* is the stopping rule of Algorithm 2, *supports* also stops when no support has changed.
 """
 
 CHOICES = list(product(("directed", "either", "mutual"), ("supports", "objective")))
