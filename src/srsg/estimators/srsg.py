@@ -286,8 +286,8 @@ class SRSG(AgreementClusterer, CertifiedClusterer):
         """The estimator with the settings that come closest to the paper's tables.
 
         The paper states ``lam``, ``gamma``, ``n_neighbors``, the stopping rule and its bounds. It
-        leaves open the step. Its S is directed, so that its objective can rise; over all rows of its
-        tables this still comes closest (``python -m benchmarks.paper_choices``).
+        leaves open the step. Its S is directed, so that its objective can rise; over all rows of
+        its tables this still comes closest (``python -m benchmarks.paper_choices``).
 
         Parameters
         ----------
