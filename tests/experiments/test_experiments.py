@@ -376,11 +376,11 @@ def test_cells_of_the_tables(tmp_path, dataset, n_clusters, method, accuracy, nm
 @pytest.mark.parametrize(
     ("dataset", "n_clusters", "least"),
     [
-        # Before equal pictures were merged, which twin a code used was up to rounding, and the
-        # figures were 0.951 and 0.952. On the distinct pictures they are 0.726 and 0.873, and
-        # between 0.66 and 0.95 on samples of 95 % of them: this set is too small for such a bound.
-        pytest.param("UMIST Face", 4, 0.90, marks=pytest.mark.xfail(reason="it was luck")),
-        pytest.param("UMIST Face", 12, 0.88, marks=pytest.mark.xfail(reason="it was luck")),
+        # Equal pictures count once since. The sweeps depend on the order of the points: in eight
+        # random orders 4 people give 0.72 to 0.89 and 12 people 0.79 to 0.97, and the order of
+        # the file is not the luckiest any more.
+        pytest.param("UMIST Face", 4, 0.90, marks=pytest.mark.xfail(reason="equal pictures")),
+        pytest.param("UMIST Face", 12, 0.88, marks=pytest.mark.xfail(reason="equal pictures")),
         ("UMIST Face", 12, 0.86),
         ("Yale-B", 10, 0.90),
         ("COIL-100", 20, 0.92),
