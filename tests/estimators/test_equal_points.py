@@ -257,12 +257,12 @@ def test_weights_of_the_elastic_net_are_those_of_all_points():
 def test_near_copies_are_coded_in_reasonable_time():
     """A point whose problem takes in a crowd of near copies: minutes, once."""
     rng = np.random.default_rng(0)
-    shares = rng.uniform(0.15, 0.85, (4, 8))
-    table = (rng.random((500, 8)) < shares[rng.integers(0, 4, 500)]).astype(float)
+    shares, groups = rng.uniform(0.15, 0.85, (4, 8)), rng.integers(0, 4, 1000)
+    table = (rng.random((1000, 8)) < shares[groups]).astype(float)
     table = table[table.any(axis=1)]
     SRSG(4).fit_graph(table)  # compiles
     start = perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         SRSG(4).fit_graph(table + 1e-9 * rng.standard_normal(table.shape))
-    assert perf_counter() - start < 20
+    assert perf_counter() - start < 40

@@ -236,7 +236,7 @@ class GraphClusterer(
         engine = ThreadEngine(self.n_jobs)
         graph, neighbors = self._spectral_graph(engine)
         bridge = auto_bridge(graph, min(counts)) if self.bridge == "auto" else self.bridge
-        n_dimensions, weights = min(max(counts), graph.shape[0]), self._equal.weights
+        n_dimensions, weights = min(max(counts), graph.shape[0]), self._weights
         embedding = embedded_graph(
             graph, n_dimensions, neighbors, bridge, self._cut, engine, weights=weights
         )
@@ -268,7 +268,7 @@ class GraphClusterer(
         if bridge == "auto":  # as for the clusters, whose number decides
             bridge = auto_bridge(graph, self.n_clusters_)
         return embedded_graph(
-            graph, count, neighbors, bridge, self._cut, engine, weights=self._equal.weights
+            graph, count, neighbors, bridge, self._cut, engine, weights=self._weights
         ).eigenvalues
 
     def _spectral_graph(self, engine: Engine) -> tuple[Graph, IntArray | None]:
@@ -299,7 +299,7 @@ class GraphClusterer(
             n_init=self.n_init,
             random_state=random_state,
             engine=engine,
-            weights=equal.weights,
+            weights=self._weights,
         )
         return self._spread_labels(labels)
 
@@ -339,7 +339,7 @@ class GraphClusterer(
         bridge: float | None,
         engine: Engine,
     ) -> Embedding:
-        weights = self._equal.weights
+        weights = self._weights
         return embedded_graph(
             graph, n_clusters, neighbors, bridge, self._cut, engine, weights=weights
         )

@@ -307,7 +307,7 @@ class AgreementClusterer(CodeClusterer):
             self._cut,
             engine,
             commute_time=True,
-            weights=self._equal.weights,
+            weights=self._weights,
         )
 
     def _counted_graph(self, graph: Graph) -> Graph:

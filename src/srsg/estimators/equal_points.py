@@ -24,12 +24,21 @@ class EqualPointsMixin:
 
     fit_X_: Any  # noqa: N815 - X is a matrix
     first_equal_: IntArray
+    _distinct_: IntArray
+    _owner_: IntArray
 
     @property
     def _equal(self) -> EqualPoints:
         if not hasattr(self, "first_equal_"):  # a model that an older version has saved
+            if hasattr(self, "_owner_"):
+                return EqualPoints(self._distinct_, self._owner_)
             return EqualPoints.none(self.fit_X_.shape[0])
         return EqualPoints.from_first(self.first_equal_)
+
+    @property
+    def _weights(self) -> FloatArray | None:
+        """How many times each distinct point counts; None if once."""
+        return self._equal.weights
 
     def _find_equal(self, points: Points, engine: Engine) -> EqualPoints:
         """Which points are equal, number by number."""

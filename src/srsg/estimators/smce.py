@@ -169,6 +169,11 @@ class SMCE(GraphClusterer):
     def _find_equal(self, points: Points, engine: Engine) -> EqualPoints:
         return equal_rows(points.x)
 
+    @property
+    def _weights(self) -> FloatArray | None:
+        # Copies add no edges to this graph, and in the published results they count once.
+        return None
+
     def _build_graph(self, points: Points, engine: Engine) -> None:
         result = smce_codes(
             self.fit_X_, self.lam, n_neighbors=self.n_neighbors, keep=self.keep, engine=engine
@@ -177,6 +182,8 @@ class SMCE(GraphClusterer):
         self.affinity_matrix_ = result.weights
         self.dual_gap_ = result.dual_gap
         self.neighbors_ = result.neighbors
+        equal = self._equal
+        self._distinct_, self._owner_ = equal.first, equal.owner
 
     def _codes_of_new(self, new: NDArray, engine: Engine) -> sparse.csr_array:
         return new_smce_codes(

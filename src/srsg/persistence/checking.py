@@ -156,6 +156,11 @@ def _points_by_number(name: str, value: Any, model: Any) -> None:
     in_range(name, value, 1, model.fit_X_.shape[0])
 
 
+def _owners(name: str, value: Any, model: Any) -> None:
+    _points_by_number(name, value, model)
+    _rows(name, value, model)
+
+
 def _embedding(name: str, value: Any, model: Any) -> None:
     floats(name, value, 2)
     _rows(name, value, model)
@@ -218,6 +223,8 @@ _RULES: dict[str, Rule] = {
     "neighbors_": _neighbors,
     "certified_": _points_by_number,
     "first_equal_": _equal,
+    "_distinct_": _points_by_number,
+    "_owner_": _owners,
     "embedding_": _embedding,
     "eigenvalues_": _vector,
     **dict.fromkeys(("confidence_", "explained_", "outlier_score_"), _shares),  # if asked for
