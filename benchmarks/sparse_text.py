@@ -45,12 +45,19 @@ def documents(n_points: int, n_features: int, words: int = 85, n_topics: int = 2
     return counts
 
 
+def peak_megabytes(*, reset: bool = False) -> float:
+    """The most that this process has held, on Linux; other checkouts need not know how to tell."""
+    if reset:
+        Path("/proc/self/clear_refs").write_text("5")
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM:"))
+
+
 def fit_once(n_points: int, n_features: int, method: str, dense: bool) -> dict[str, float]:
     """What runs in a process of its own."""
     import time
 
     import srsg
-    from srsg.experiments.comparison import peak_megabytes
 
     X = documents(n_points, n_features)
     small = documents(60, 200, words=20)
@@ -75,7 +82,7 @@ def run(src: str, arguments: list[str]) -> dict[str, float]:
     """One fit in a new process that imports the package from ``src``."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([src, str(HERE)])}
     command = [sys.executable, "-m", "benchmarks.sparse_text", "--fit", *arguments]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)
     return json.loads(done.stdout.splitlines()[-1])
 
 
