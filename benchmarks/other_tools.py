@@ -117,8 +117,8 @@ def page(folder: str | None, toolbox: str | None) -> str:
             "",
             "Accuracy; written by `python -m benchmarks.other_tools`. All tools get the number of "
             "clusters, except HDBSCAN, which finds it and may call points noise. Defaults "
-            "throughout; for EnSC the authors' setting for images, for Gaussian mixtures diagonal "
-            "covariances.",
+            "throughout, but for Gaussian mixtures, which have diagonal covariances, and EnSC, "
+            "which is solved by SPAMS.",
             "",
             *lines,
             "",

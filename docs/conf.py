@@ -79,12 +79,19 @@ html_theme = "pydata_sphinx_theme"
 html_math_renderer = "mathml"
 html_static_path = ["_static"]
 html_css_files = ["srsg.css"]
+html_favicon = "_static/favicon.svg"
+html_context = {"default_mode": "auto"}
 html_title = f"srsg {release}"
 html_show_sourcelink = False
 html_copy_source = False
 html_sidebars = {"index": [], "gallery/index": [], "comparison": [], "glossary": [], "cite": []}
 html_theme_options = {
-    "logo": {"text": "srsg"},
+    "logo": {
+        "text": "srsg",
+        "image_light": "_static/favicon.svg",
+        "image_dark": "_static/favicon.svg",
+        "alt_text": "srsg",
+    },
     "header_links_before_dropdown": 6,
     "navbar_end": ["theme-switcher"],
     "footer_start": ["copyright"],
