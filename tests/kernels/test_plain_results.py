@@ -9,9 +9,6 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.linear_model import Lasso
-from srsg.kernels.chebyshev import chebyshev
-from srsg.kernels.layout import spread_out
-from srsg.kernels.levels import dependency_levels
 
 from fuzz.invariants import l1_violation
 from srsg.engines import ThreadEngine
@@ -27,6 +24,7 @@ from srsg.kernels.codes import (
     support_distances,
 )
 from srsg.kernels.correlations import ScanBounds, SortedLists, nearest, violators
+from srsg.kernels.graphs import chebyshev, dependency_levels, spread_out
 from srsg.kernels.linalg import (
     backward_solve,
     cholesky,

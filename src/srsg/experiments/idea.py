@@ -55,21 +55,20 @@ def draw_idea(evaluation: Evaluation, path: Path, quick: bool = False) -> None:
 
 def telling_point(before: sparse.csr_array, after: sparse.csr_array, y: NDArray[Any]) -> int:
     """The point that loses most wrong entries, of those that keep two right ones or more and, if
-        there are such points, no wrong one; ties by index.
+    there are such points, no wrong one; ties by index.
 
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from scipy import sparse
-    from sklearn.datasets import load_digits
-        >>> from srsg.experiments.idea import telling_point
-        >>> after = np.zeros((5, 5))
-        >>> after[[0, 1, 2], [1, 2, 0]] = after[[0, 1, 2], [2, 0, 1]] = 1.0
-        >>> before = after.copy()
-        >>> before[1, 3] = 1.0
-        >>> y = np.array([0, 0, 0, 1, 1])
-        >>> telling_point(sparse.csr_array(before), sparse.csr_array(after), y)
-        1
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy import sparse
+    >>> from srsg.experiments.idea import telling_point
+    >>> after = np.zeros((5, 5))
+    >>> after[[0, 1, 2], [1, 2, 0]] = after[[0, 1, 2], [2, 0, 1]] = 1.0
+    >>> before = after.copy()
+    >>> before[1, 3] = 1.0
+    >>> y = np.array([0, 0, 0, 1, 1])
+    >>> telling_point(sparse.csr_array(before), sparse.csr_array(after), y)
+    1
     """
 
     def counts(codes: sparse.csr_array) -> tuple[NDArray[Any], NDArray[Any]]:
