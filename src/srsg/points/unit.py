@@ -169,6 +169,8 @@ class Queries:
         """The new points or, without any, the points themselves."""
         if new is None:
             return cls(np.arange(points.n))
+        if points.in_shards:
+            return cls(np.full(new.n, -1), np.ascontiguousarray(new.x, dtype=points.dtype))
         return cls(np.full(new.n, -1), same_kind(new.x, points.x))
 
     def __len__(self) -> int:
