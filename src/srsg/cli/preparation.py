@@ -100,6 +100,12 @@ def prepare(X: NDArray, wanted: Preparing, table: Table, *, by_search: bool = Fa
     by_search : bool
         Whether a search follows, which tries scaled and unscaled columns itself.
     """
+    from scipy.sparse import issparse
+
+    if issparse(X):
+        if wanted.impute or wanted.scale in ("standard", "minmax"):
+            raise typer.BadParameter("--scale and --impute do not take a sparse matrix.")
+        return Prepared(X)
     steps: list[tuple[str, Any]] = []
     scale, notes = _chosen_scale(X, wanted.scale, table, by_search)
     if scale != "none" or wanted.impute is not None:
@@ -126,6 +132,8 @@ def filled_in(X: NDArray, how: str = "model") -> list[str]:
 
     from srsg.files.errors import count_of
 
+    if not isinstance(X, np.ndarray):  # a sparse matrix, whose values are all there
+        return []
     gaps = np.isnan(X)
     if not gaps.any():
         return []
