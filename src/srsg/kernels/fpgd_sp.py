@@ -140,9 +140,15 @@ def stable_step(gram, moves, step):
     # row sum is small enough, no factorisation is needed.
     if 2 * step * high <= 1.0 or is_above_spectrum(gram, moves, 0.5 / step):
         return step
-    moving = np.flatnonzero(moves)
-    if moving.shape[0] > BISECTED_UP_TO:
-        return min(step, 0.5 / largest_eigenvalue(gram, moving))
+    # A loop, because numba takes long to compile `np.flatnonzero`.
+    moving = np.empty(moves.shape[0], np.int64)
+    count = ZERO
+    for k in range(moves.shape[0]):
+        if moves[k]:
+            moving[count] = k
+            count += 1
+    if count > BISECTED_UP_TO:
+        return min(step, 0.5 / largest_eigenvalue(gram, moving[:count]))
     # Bisection with Cholesky factorisations: unlike power iterations it cannot underestimate the
     # eigenvalue, and problems are tiny. Sixty halvings reach the precision of float64.
     for _ in range(60):
