@@ -19,9 +19,15 @@ def dense(matrix):
 def check_fit(model, n):
     """Everything that a fit promises, as far as it can be computed in another way."""
     check_labels(model.labels_, n, model.n_clusters_)
+    kept = distinct(model, n)
     if model.n_clusters != "auto":
-        expect(model.n_clusters_ == model.n_clusters, "n_clusters_", model.n_clusters_)
-    check_graph(model.affinity_matrix_, n, model.n_components_)
+        # Equal points have one label, so there may be fewer labels than were asked for.
+        most = min(model.n_clusters, max(1, len(kept)))
+        expect(most <= model.n_clusters_ <= model.n_clusters, "n_clusters_", model.n_clusters_)
+    check_graph(model.affinity_matrix_, n)
+    if len(kept):
+        own = dense(model.affinity_matrix_)[np.ix_(kept, kept)]
+        check_graph(own, len(kept), model.n_components_)
     expect(np.isfinite(model.embedding_).all(), "embedding_ is not finite")
     expect(len(model.embedding_) == n, "rows of embedding_", model.embedding_.shape)
     values = model.eigenvalues_
@@ -34,6 +40,16 @@ def check_fit(model, n):
     own = CHECKS.get(type(model).__name__)
     if own:
         own(model)
+
+
+def distinct(model, n):
+    """The first of every set of equal points; rows of zeros are left out."""
+    first = getattr(model, "first_equal_", np.arange(n))
+    return np.flatnonzero(first == np.arange(n))
+
+
+def has_equals(model):
+    return len(distinct(model, len(model.labels_))) < len(model.labels_)
 
 
 def check_labels(labels, n, n_clusters):
@@ -56,12 +72,16 @@ def check_graph(graph, n, n_components=None):
 def check_neighbors(model, n):
     index = model.neighbors_
     expect(index.shape[0] == n, "rows of neighbors_", index.shape)
-    expect((index >= 0).all() and (index < n).all(), "neighbors_ out of range")
+    # Rows of zeros have no neighbours, which is written as -1.
+    expect((index >= -1).all() and (index < n).all(), "neighbors_ out of range")
     expect((index != np.arange(n)[:, None]).all(), "a point is its own neighbour")
-    expect(all(len(set(row)) == len(row) for row in index.tolist()), "a neighbour comes twice")
-    if type(model).__name__ == "SMCE":  # it takes each of several equal points once
+    if has_equals(model):  # of which each counts once
         return
-    X = np.asarray(model.fit_X_, dtype=float)
+    expect((index >= 0).all(), "neighbors_ are missing")
+    expect(all(len(set(row)) == len(row) for row in index.tolist()), "a neighbour comes twice")
+    if type(model).__name__ == "SMCE":  # its points are as they are, not of unit length
+        return
+    X = dense(model.fit_X_).astype(float)
     distances = 2 - 2 * X @ X.T
     np.fill_diagonal(distances, np.inf)
     best = np.sort(distances, axis=1)[:, : index.shape[1]]
@@ -93,16 +113,25 @@ def check_certificate(claimed, X, Z, lam, ridge=0.0):
     expect(not wrong.any(), "kkt_violation_ claimed and found", claimed[wrong], found[wrong])
 
 
+def certificate_of_distinct(model, X, codes, lam, ridge=0.0):
+    """Equal points are coded over the others only, so the conditions hold among those."""
+    kept = distinct(model, len(X))
+    if len(kept) > 1:
+        Z = dense(codes)[np.ix_(kept, kept)]
+        parts = (np.broadcast_to(part, len(X))[kept] for part in (lam, ridge))
+        check_certificate(model.kkt_violation_[kept], dense(X)[kept], Z, *parts)
+
+
 def exact(model):
     """The points as the fit has them; None if float32 rounding would hide what is checked."""
-    X = model.fit_X_
+    X = dense(model.fit_X_)
     return X if X.dtype == np.float64 else None
 
 
 def check_l1(model):
     X = exact(model)
     if X is not None:
-        check_certificate(model.kkt_violation_, X, dense(model.codes_), model.lam)
+        certificate_of_distinct(model, X, model.codes_, model.lam)
 
 
 def check_elastic_net(model):
@@ -113,16 +142,18 @@ def check_elastic_net(model):
     if lam.max() > 1e100:
         return
     ridge = lam * (1 - model.l1_ratio) / 2
-    check_certificate(model.kkt_violation_, X, dense(model.codes_), lam * model.l1_ratio, ridge)
+    certificate_of_distinct(model, X, model.codes_, lam * model.l1_ratio, ridge)
 
 
 def check_srsg(model):
     X = exact(model)
     if X is None:
         return
-    check_certificate(model.kkt_violation_, X, dense(model.init_codes_), model.lam)
+    certificate_of_distinct(model, X, model.init_codes_, model.lam)
     history = model.objective_history_
     expect(np.isfinite(history).all(), "objective is not finite", history)
+    if has_equals(model):
+        return
     S = dense(undirected(neighbor_graph(model.neighbors_), model.neighbor_graph))
     neighbors = [np.flatnonzero(row) for row in S]
     for codes, value in ((model.init_codes_, history[0]), (model.codes_, history[-1])):
@@ -158,7 +189,7 @@ def check_ridge(model):
     Z = dense(model.codes_)
     expect((Z != 0).sum(axis=1).max() <= model.n_nonzero, "more points than n_nonzero")
     X = exact(model)
-    if X is None or not 1e-4 < model.ridge < 1e4:
+    if X is None or has_equals(model) or not 1e-4 < model.ridge < 1e4:
         return
     P = np.linalg.inv(X @ X.T + model.ridge * np.eye(len(X)))
     full = -P / np.diag(P)[:, None]
@@ -167,7 +198,9 @@ def check_ridge(model):
 
 def check_smce(model):
     sums = np.asarray(model.codes_.sum(axis=1)).ravel()
-    if model.neighbors_.shape[1]:  # equal points have no directions to each other
+    if model.neighbors_.shape[1] and not has_equals(
+        model
+    ):  # equal points have no directions to each other
         expect(np.abs(sums - 1).max() < 1e-6, "codes do not add up to one", sums)
     expect((model.dual_gap_ >= 0).all(), "negative duality gap", model.dual_gap_)
 

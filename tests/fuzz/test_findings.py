@@ -78,6 +78,13 @@ def test_a_ridge_lost_in_rounding_is_named():
         RidgeGraph(2, ridge=1e-16, n_neighbors=2).fit(np.eye(6)[[0, 1, 2, 3, 4, 5, 0]])
 
 
+def test_points_that_are_all_equal_have_empty_ridge_codes():
+    """There is no other point to be coded over; a list of no places was written to."""
+    model = RidgeGraph(2, n_neighbors=3).fit_graph(np.outer(np.arange(1, 8), [0.0, 2.0]))
+    assert model.codes_.nnz == 0
+    assert ridge_codes(unit_points([[1.0, 2.0]]), 0.1).codes.shape == (1, 1)
+
+
 def test_an_smce_weight_that_overflows_is_named(normal_points):
     with pytest.raises(ValueError, match=r"lam=1e[+]300 is too large"):
         SMCE(2, lam=1e300, n_neighbors=3).fit(normal_points)

@@ -214,6 +214,8 @@ class _LargestEntries:
         targets = dense_rows(block.vectors(Rows(points.x))).astype(np.float64)
         vectors = _own_left_out(data, block, targets, data.vectors_of(rows, targets))
         codes = Codes.empty(len(rows), self.count)
+        if not self.count:  # a single point has no other to be coded over
+            return codes.to_csr(points.n)
         keep_largest(
             points.for_kernels,
             block.own,
