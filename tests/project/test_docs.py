@@ -95,6 +95,17 @@ def test_messages_of_the_troubleshooting_page_exist():
             assert message in source, message
 
 
+def test_sections_of_the_report_are_those_that_the_guide_explains():
+    page = (DOCS / "guide" / "report.md").read_text()
+    explained = re.findall(r"^(.+)\n: ", page, re.MULTILINE)
+    source = " ".join(path.read_text() for path in (ROOT / "src/srsg/report").glob("*.py"))
+    headings = re.findall(r'section\("\w+", "([^"]+)"', source)
+    assert len(headings) > 5
+    assert set(headings) <= set(explained)
+    for heading in explained:
+        assert f'"{heading}"' in source, heading
+
+
 def public_names():
     """The names on the pages of the reference."""
     for page in sorted(DOCS.glob("reference/*.rst")):
