@@ -13,6 +13,7 @@ from sklearn.linear_model import Lasso
 from fuzz.invariants import l1_violation
 from srsg.engines import ThreadEngine
 from srsg.graph.weights import agreement
+from srsg.kernels import linalg
 from srsg.kernels.candidates import add_candidates, nearest_candidates, solve_over_candidates
 from srsg.kernels.codes import (
     Codes,
@@ -25,14 +26,6 @@ from srsg.kernels.codes import (
 )
 from srsg.kernels.correlations import ScanBounds, SortedLists, nearest, violators
 from srsg.kernels.graphs import chebyshev, dependency_levels, spread_out
-from srsg.kernels.linalg import (
-    backward_solve,
-    cholesky,
-    forward_solve,
-    gather,
-    gram_matrix,
-    null_direction,
-)
 from srsg.kernels.scattering import folded_products
 from srsg.kernels.sweep import make_problems, packed_length
 from srsg.neighbors import nearest_neighbors
@@ -48,6 +41,15 @@ from srsg.solvers import (
     srsg_codes,
 )
 from support import plain
+from support.kernels import from_python
+
+backward_solve, cholesky, forward_solve, gather, gram_matrix, null_direction = (
+    from_python(getattr(linalg, name))
+    for name in (
+        *("backward_solve", "cholesky", "forward_solve"),
+        *("gather", "gram_matrix", "null_direction"),
+    )
+)
 
 ENGINES = [ThreadEngine(1), ThreadEngine(1, block_size=4)]
 
