@@ -212,7 +212,7 @@ confidence tells points that are right from points that are wrong: 0.5 is by cha
 Two other measures beside it. *edges*: the share of a point's edge weight that stays in its cluster,
 which was called confidence before. *resamples*: the share of six samples, each of three quarters of
 the points and half of the features, in which a point stays with its cluster. It costs six more
-fits, is worse on the first sets, about equal on the second and better on the third: it is not part
+fits, is worse on the first sets, slightly better on the second and better on the third: not part
 of the confidence.
 """
 PARTS = (
