@@ -28,10 +28,14 @@ def test_every_room_is_on_the_map(house_map):
     assert named == {path.parent.name for path in house_map.PACKAGE.glob("*/__init__.py")}
 
 
+OTHER_TESTS = {"project", "paper", "tour", "fuzz", "faults", "properties"}
+"""Tests of no single room: of the repository, the paper, whole runs, and all estimators at once."""
+
+
 def test_tests_mirror_the_rooms(house_map):
     rooms = {path.parent.name for path in house_map.PACKAGE.glob("*/__init__.py")}
     folders = {path.parent.relative_to(ROOT / "tests") for path in ROOT.glob("tests/**/test_*.py")}
-    assert {path.parts[0] for path in folders if path.parts} <= rooms | {"project", "paper"}
+    assert {path.parts[0] for path in folders if path.parts} <= rooms | OTHER_TESTS
 
 
 def test_files_that_are_named_exist(house_map):
