@@ -63,7 +63,7 @@ sphinx_gallery_conf = {
     "examples_dirs": str(HERE.parent / "examples"),
     "gallery_dirs": "gallery",
     "filename_pattern": r"/plot_",
-    "within_subsection_order": "ExampleTitleSortKey",
+    "within_subsection_order": "gallery_order.InOrder",
     "download_all_examples": False,
     "show_signature": False,
     "remove_config_comments": True,
