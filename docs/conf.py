@@ -66,6 +66,7 @@ sphinx_gallery_conf = {
     "within_subsection_order": "gallery_order.InOrder",
     "download_all_examples": False,
     "show_signature": False,
+    "capture_repr": (),  # what a line of code returns is not shown, only what is printed
     "remove_config_comments": True,
     "reset_modules": ("matplotlib",),
     "doc_module": ("srsg",),
