@@ -56,6 +56,13 @@ def data_sets(folder: str | None) -> dict[str, Data]:
 
 
 def tools(count: int, toolbox: str | None) -> dict[str, Any]:
+    ours = {
+        "search": StabilitySearch(n_clusters=count, random_state=SEED),
+        "SRSG": SRSG(count, random_state=SEED),
+        "ridge codes": RidgeGraph(count, random_state=SEED),
+        "l1-graph": L1Graph(count, random_state=SEED),
+        "SMCE": SMCE(count, random_state=SEED),
+    }
     made = {
         "K-means": KMeans(count, n_init=10, random_state=SEED),
         "Ward": AgglomerativeClustering(count),
@@ -76,13 +83,7 @@ def tools(count: int, toolbox: str | None) -> dict[str, Any]:
             n_clusters=count, algorithm="spams", gamma=50, random_state=SEED
         )
         made["SSC-OMP, toolbox"] = SparseSubspaceClusteringOMP(n_clusters=count, random_state=SEED)
-    return made | {
-        "SMCE": SMCE(count, random_state=SEED),
-        "l1-graph": L1Graph(count, random_state=SEED),
-        "ridge codes": RidgeGraph(count, random_state=SEED),
-        "SRSG": SRSG(count, random_state=SEED),
-        "search": StabilitySearch(n_clusters=count, random_state=SEED),
-    }
+    return ours | made
 
 
 def measure(tool: Any, X: np.ndarray, y: np.ndarray) -> tuple[str, float]:

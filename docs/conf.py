@@ -63,9 +63,10 @@ sphinx_gallery_conf = {
     "examples_dirs": str(HERE.parent / "examples"),
     "gallery_dirs": "gallery",
     "filename_pattern": r"/plot_",
-    "within_subsection_order": "ExampleTitleSortKey",
+    "within_subsection_order": "gallery_order.InOrder",
     "download_all_examples": False,
     "show_signature": False,
+    "capture_repr": (),  # what a line of code returns is not shown, only what is printed
     "remove_config_comments": True,
     "reset_modules": ("matplotlib",),
     "doc_module": ("srsg",),

@@ -35,7 +35,7 @@ for ax, (name, values) in zip(axes, measures.items(), strict=True):
     bins = np.linspace(0, 1, 31)
     ax.hist(values[~outlier], bins, color="C0", alpha=0.75, label="in a group")
     ax.hist(values[outlier], bins, color="C3", alpha=0.75, label="outliers")
-    ax.set(xlabel=name)
+    ax.set(xlabel=name, yscale="log")
 axes[0].set_ylabel("points")
 axes[0].legend(frameon=False)
 

@@ -96,10 +96,14 @@ def fit_times() -> str:
     return table(["data", "points", "features", "`SRSG.fit`"], rows)
 
 
+def in_words(ratio: float) -> str:
+    return f"{ratio:,.0f}" if ratio >= 10 else f"{ratio:.1f}"
+
+
 def ratio_rows(what: str) -> list[list[str]]:
     """The median ratio of every data set that has this figure, and its note."""
     return [
-        [each["data"], f"{each['figure']['median']:,.3g}".replace(".00", ""), each["note"]]
+        [each["data"], in_words(each["figure"]["median"]), each["note"]]
         for each in measured()["ratios"]
         if each["what"] == what
     ]
