@@ -131,5 +131,7 @@ def when_compiling(tell):
     return event.install_listener("numba:compile", _Once(tell))
 
 
-helper = partial(njit, **_OPTIONS, no_cpython_wrapper=True, **_as_parts())
+HELPER_OPTIONS = {**_OPTIONS, "no_cpython_wrapper": True, **_as_parts()}
+
+helper = partial(njit, **HELPER_OPTIONS)
 """A function that only kernels call: part of their code, so it needs no entry of its own."""
