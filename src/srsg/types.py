@@ -15,6 +15,16 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 
+class DenseRows(NamedTuple):
+    """Points in one of two precisions, as kernels take them; the array of the other has no rows.
+
+    To numba both are of one type, so kernels are compiled once.
+    """
+
+    double: FloatArray
+    single: NDArray[np.float32]
+
+
 class SparseRows(NamedTuple):
     """The parts of a CSR matrix, as kernels take them; columns are sorted within every row."""
 

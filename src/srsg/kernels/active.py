@@ -7,7 +7,7 @@ import numpy as np
 from srsg.kernels.codes import residual
 from srsg.kernels.compiled import helper, kernel
 from srsg.kernels.linalg import dot
-from srsg.kernels.rows import row_dot
+from srsg.kernels.rows import row_count, row_dot, row_length
 from srsg.kernels.votes import (
     coefficient,
     insertion_sort,
@@ -61,7 +61,7 @@ def with_entrants(coded, before, task, active, settings, run, reached):
     least = bound * np.sqrt(smallest_positive_coefficient(task.votes))
     if 2 * run.residual_norm * NORM_MARGIN <= least:
         return active, np.inf
-    if coded.points.shape[0] > 0:
+    if row_count(coded.points) > 0:
         index, strength = all_correlations(coded, before, task)
     else:
         # No point whose correlation is below this passes the check, whatever its coefficient is.
@@ -76,13 +76,13 @@ def with_entrants(coded, before, task, active, settings, run, reached):
 @helper()
 def all_correlations(coded, before, task):
     """The correlation of a point's residual with every point, in absolute value."""
-    resid = np.empty(coded.points.shape[1])
+    resid = np.empty(row_length(coded.points))
     residual(coded.points, coded.targets, before, task.row, resid)
-    index = np.empty(coded.points.shape[0], np.int64)
+    index = np.empty(row_count(coded.points), np.int64)
     strength = np.empty(index.shape[0])
     for t in range(index.shape[0]):
         index[t] = t
-        strength[t] = abs(dot(coded.points[t], resid))
+        strength[t] = abs(row_dot(coded.points, t, resid))
     return index, strength
 
 

@@ -6,7 +6,15 @@ from srsg.kernels.codes import residual
 from srsg.kernels.compiled import ZERO, helper, kernel
 from srsg.kernels.correlations import insert_sorted
 from srsg.kernels.lasso import solve_lasso
-from srsg.kernels.linalg import assign, dot, in_float64, squared_distance
+from srsg.kernels.linalg import assign, dot
+from srsg.kernels.rows import (
+    dense_row,
+    row_count,
+    row_distance,
+    row_dot,
+    row_length,
+    write_row,
+)
 
 MOST_JOINING = 12
 """How many candidates may join a working set at once; half its size, if that is more."""
@@ -29,12 +37,13 @@ def nearest_candidates(points, targets, candidates, neighbors):
     """The nearest of the candidates of each target, nearest first, ties by index."""
     keys = np.empty(neighbors.shape[1])
     ids = np.empty(neighbors.shape[1], np.int64)
-    for p in range(targets.shape[0]):
+    for p in range(row_count(targets)):
+        own = dense_row(targets, p)
         # The search ranked the candidates in half precision, so distances are computed again.
         count = ZERO
         for t in candidates[p]:
             if t >= 0:
-                distance = squared_distance(targets[p], points[t])
+                distance = row_distance(points, t, own, None)
                 count = insert_sorted(keys, ids, count, distance, t)
         assign(neighbors[p], ids)
 
@@ -63,13 +72,13 @@ def solve_over_candidates(points, targets, codes, half_lam):
     grow among all points.
     """
     most = codes.index.shape[1]
-    atoms = np.empty((most, points.shape[1]))
+    atoms = np.empty((most, row_length(points)))
     products = np.empty((most, most))
     b = np.empty(most)
     place = np.empty(most, np.int64)
-    resid = np.empty(points.shape[1])
-    for p in range(targets.shape[0]):
-        own = in_float64(targets[p])
+    resid = np.empty(row_length(points))
+    for p in range(row_count(targets)):
+        own = dense_row(targets, p)
         # Start with what the code uses already.
         size = ZERO
         for k in range(codes.size[p]):
@@ -81,7 +90,7 @@ def solve_over_candidates(points, targets, codes, half_lam):
         # and inner products are computed once: only those of the newcomers are missing.
         while True:
             for a in range(known, size):
-                assign(atoms[a], points[codes.index[p, place[a]]])
+                write_row(points, codes.index[p, place[a]], atoms[a])
                 b[a] = dot(atoms[a], own)
                 for c in range(a + 1):
                     products[a, c] = products[c, a] = dot(atoms[a], atoms[c])
@@ -117,7 +126,7 @@ def add_worst(points, resid, codes, p, half_lam, place, size):
     for k in range(codes.size[p]):
         # Those in the working set are solved for, whatever rounding makes of them.
         if codes.value[p, k] == 0.0:
-            strength = abs(dot(points[codes.index[p, k]], resid))
+            strength = abs(row_dot(points, codes.index[p, k], resid))
             if strength > half_lam + ROUNDING and not contains(place, size, k):
                 count = insert_sorted(keys, ids, count, -strength, k)
     for k in range(count):

@@ -182,23 +182,23 @@ def keep_sorted_support(codes, p):
     codes.size[p] = count
 
 
-@kernel()
-def renewed(codes, joining, count):
+def renewed(codes: Codes, joining: IntArray, count: IntArray) -> Codes:
     """The codes without their zeros, each with ``count[p]`` points of ``joining[p]`` added.
 
     What a code does not use would only make its next problem larger. It may come back, but the
     objective falls from scan to scan, so this ends. A code that no point joins is done: it is
     sorted by index, while others stay in the order of joining.
     """
-    n_rows = codes.size.shape[0]
-    width = 0
-    for p in range(n_rows):
-        width = max(width, codes.size[p] + count[p])
-    new = Codes(
-        np.zeros((n_rows, width), np.int64), np.zeros((n_rows, width)), np.zeros(n_rows, np.int64)
-    )
-    kept = min(width, codes.value.shape[1])
-    for p in range(n_rows):
+    new = Codes.empty(len(count), int(np.max(codes.size + count, initial=0)))
+    renew(codes, joining, count, new)
+    return new
+
+
+@kernel()
+def renew(codes, joining, count, new):
+    """:func:`renewed`, into codes that are empty and wide enough."""
+    kept = min(new.value.shape[1], codes.value.shape[1])
+    for p in range(codes.size.shape[0]):
         # Whatever value stands where a point joins is its start: any leads to a minimiser.
         for k in range(kept):
             new.value[p, k] = codes.value[p, k]
@@ -214,7 +214,6 @@ def renewed(codes, joining, count):
         new.size[p] = size
         if count[p] == 0:
             keep_sorted_support(new, p)
-    return new
 
 
 class Neighbors(NamedTuple):

@@ -73,17 +73,21 @@ if _FOLDER:
     remove_old(_FOLDER)
 
 
-def _as_parts():
-    """The option that has helpers compiled as parts of kernels; none if numba has changed inside.
+def _compilers():
+    """Options for kernels and for helpers, which are compiled as parts of kernels; none if numba
+    has changed inside.
 
     It relies on what numba does not promise to keep. Without it everything works, but compiling
     takes half as long again.
     """
     try:
-        from srsg.kernels.parts import PartCompiler
+        from srsg.kernels.parts import KernelCompiler, PartCompiler
     except ImportError:
-        return {}
-    return {"pipeline_class": PartCompiler}
+        return {}, {}
+    return {"pipeline_class": KernelCompiler}, {"pipeline_class": PartCompiler}
+
+
+_AS_KERNELS, _AS_PARTS = _compilers()
 
 
 # Without the GIL our own threads run kernels side by side. With numpy's error model a division by
@@ -101,7 +105,7 @@ def kernel(**options):
         users = config.CACHE_DIR
         config.CACHE_DIR = str(_FOLDER or users)
         try:
-            return njit(**{"cache": True, **_OPTIONS, **options})(function)
+            return njit(**{"cache": True, **_OPTIONS, **_AS_KERNELS, **options})(function)
         finally:
             config.CACHE_DIR = users
 
@@ -131,5 +135,7 @@ def when_compiling(tell):
     return event.install_listener("numba:compile", _Once(tell))
 
 
-helper = partial(njit, **_OPTIONS, no_cpython_wrapper=True, **_as_parts())
+HELPER_OPTIONS = {**_OPTIONS, "no_cpython_wrapper": True, **_AS_PARTS}
+
+helper = partial(njit, **HELPER_OPTIONS)
 """A function that only kernels call: part of their code, so it needs no entry of its own."""

@@ -15,8 +15,14 @@ Trace = namedtuple("Trace", "objective z v")
 """Where to record the iterates: row k for iteration k. Arrays without rows record nothing."""
 
 BISECTED_UP_TO = 64
-"""Coordinates up to which the largest eigenvalue is found by bisection. A point in a crowd of near
-copies can move a thousand, for which sixty factorisations would take half a minute."""
+"""Coordinates up to which the largest eigenvalue is found by bisection alone. A point in a crowd of
+near copies can move a thousand, for which sixty factorisations would take half a minute."""
+
+POWER_ITERATIONS = 200
+FIRST_GUESS = 1e-12
+"""How far above the value of the power iterations the first guess is, as a share of it."""
+SHORT_OF_BOUND = 1e-6
+"""By this share at most, the step of a large problem is shorter than it could be."""
 
 EPSILON = np.finfo(np.float64).eps
 
@@ -138,7 +144,7 @@ def stable_step(gram, moves, step):
             high = max(high, total)
     # The largest eigenvalue lies between the largest diagonal entry and the largest row sum. If the
     # row sum is small enough, no factorisation is needed.
-    if 2 * step * high <= 1.0 or is_above_spectrum(gram, moves, 0.5 / step):
+    if 2 * step * high <= 1.0:
         return step
     # A loop, because numba takes long to compile `np.flatnonzero`.
     moving = np.empty(moves.shape[0], np.int64)
@@ -147,11 +153,26 @@ def stable_step(gram, moves, step):
         if moves[k]:
             moving[count] = k
             count += 1
+    narrow = 0.0
     if count > BISECTED_UP_TO:
-        return min(step, 0.5 / largest_eigenvalue(gram, moving[:count]))
+        low = max(low, power_bound(gram, moving[:count]))
+        narrow = SHORT_OF_BOUND
+    if 2 * step * low <= 1.0 and is_above_spectrum(gram, moves, 0.5 / step):
+        return step
+    # Guesses just above the power iterations' value: nearly always one of the first is right, and
+    # no bisection is needed.
+    width = FIRST_GUESS * low
+    while narrow > 0.0 and low + width < high:
+        if is_above_spectrum(gram, moves, low + width):
+            high = low + width
+        else:
+            low += width
+            width *= 100.0
     # Bisection with Cholesky factorisations: unlike power iterations it cannot underestimate the
-    # eigenvalue, and problems are tiny. Sixty halvings reach the precision of float64.
+    # eigenvalue. Sixty halvings reach the precision of float64.
     for _ in range(60):
+        if high - low <= narrow * low:
+            break
         middle = 0.5 * (low + high)
         if is_above_spectrum(gram, moves, middle):
             high = middle
@@ -161,15 +182,29 @@ def stable_step(gram, moves, step):
 
 
 @helper()
-def largest_eigenvalue(gram, chosen):
-    """That of some rows and columns, by LAPACK, and not less than it is."""
+def power_bound(gram, chosen):
+    """A lower bound of the largest eigenvalue of some rows and columns, by power iterations.
+
+    It is exact to rounding, unless the next eigenvalues are close to the largest.
+    """
     size = chosen.shape[0]
-    part = np.empty((size, size))
-    for a in range(size):
-        for b in range(size):
-            part[a, b] = gram[chosen[a], chosen[b]]
-    # LAPACK's error is a few units in the last place for each coordinate.
-    return np.linalg.eigvalsh(part)[-1] * (1 + 4 * EPSILON * size)
+    v = np.empty(size)
+    product = np.empty(size)
+    fill(v, 1.0 / np.sqrt(size))
+    value = 0.0
+    for _ in range(POWER_ITERATIONS):
+        for a in range(size):
+            product[a] = 0.0
+            for b in range(size):
+                product[a] += gram[chosen[a], chosen[b]] * v[b]
+        before = value
+        value = dot(v, product)
+        length = np.sqrt(dot(product, product))
+        if value - before <= EPSILON * value:
+            break
+        for a in range(size):
+            v[a] = product[a] / length
+    return value
 
 
 @helper()

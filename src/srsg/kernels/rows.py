@@ -1,8 +1,12 @@
 """Rows of points, dense or sparse: the few operations in which the two differ.
 
-A kernel that uses these takes either an array with one point per row or ``SparseRows``, the parts
-of a CSR matrix, and numba compiles it for what it gets. So every algorithm is written once, and
-what sparse points need is compiled only where there are any.
+A kernel that uses these takes ``DenseRows``, the parts of a CSR matrix as ``SparseRows``, or an
+array, and numba compiles it for what it gets. So every algorithm is written once, and what sparse
+points need is compiled only where there are any.
+
+``DenseRows`` hold points in float64 or float32, and which of the two is looked up at every
+operation. That costs nothing beside a loop over the features, and points in float32 need no second
+set of kernels. What an operation gives back is float64 in every case.
 
 A vector that rows are compared with is dense in both cases. Sums over a sparse row go along its
 non-zeros in the order of the columns, so an inner product depends on its two operands alone.
@@ -14,7 +18,7 @@ import numpy as np
 from numba import types
 from numba.extending import overload
 
-from srsg.kernels.compiled import helper
+from srsg.kernels.compiled import HELPER_OPTIONS, helper
 from srsg.kernels.linalg import assign, dot, gather, gram_matrix, in_float64, squared_distance
 from srsg.types import SparseRows
 
@@ -35,7 +39,7 @@ def subtract_sparse(rows, k, factor, out):
 
 
 @helper()
-def subtract_dense(row, factor, out):
+def subtract_vector(row, factor, out):
     for j in range(out.shape[0]):
         out[j] -= factor * row[j]
 
@@ -111,48 +115,70 @@ def sparse_distance(rows, k, vector, columns):
     return total
 
 
-def row_count(rows):
-    """How many rows there are."""
+def _operation(about, array, dense, sparse):
+    """An operation with one implementation for each kind of rows, chosen by their type."""
 
+    def operation(rows, *others):
+        # Runs only where numba's compiler is switched off.
+        if isinstance(rows, np.ndarray):
+            return array(rows, *others)
+        return (sparse if isinstance(rows, SparseRows) else dense)(rows, *others)
 
-def row_dot(rows, k, vector):
-    """Inner product of row k with a vector, in float64."""
-
-
-def subtract_row(rows, k, factor, out):
-    """``out -= factor * row``."""
-
-
-def write_row(rows, k, out):
-    """``out[:] = row``."""
-
-
-def dense_row(rows, k):
-    """A copy of row k as a float64 vector."""
-
-
-def gather_rows(rows, index, size):
-    """Rows ``index[:size]``, copied into contiguous rows of the same kind, in float64."""
-
-
-def gram_of_rows(rows):
-    """Inner products of the rows with each other; each depends on its two rows alone."""
-
-
-def nonzero_columns(rows, vector):
-    """Where a vector is not zero, for :func:`row_distance`; dense rows do not need it."""
-
-
-def row_distance(rows, k, vector, columns):
-    """Squared distance of row k to a vector: exactly zero if they are equal."""
-
-
-def _choose(operation, dense, sparse):
-    """Let numba compile one of two implementations, by the type of the rows."""
-
-    @overload(operation, strict=False, jit_options={"error_model": "numpy"})
+    @overload(operation, strict=False, jit_options=HELPER_OPTIONS)
     def chosen(rows, *_):
-        return sparse if isinstance(rows, types.BaseNamedTuple) else dense
+        if isinstance(rows, types.Array):
+            return array
+        return sparse if "indptr" in rows.fields else dense
+
+    operation.__doc__ = about
+    return operation
+
+
+def _source(function):
+    """The Python function behind a helper; the helper itself where the compiler is switched off."""
+    return getattr(function, "py_func", function)
+
+
+def _not_needed(rows):
+    raise NotImplementedError  # only rows that were gathered are multiplied with each other
+
+
+def _dense_dot(rows, k, vector):
+    if rows.single.shape[0] == 0:
+        return dot(rows.double[k], vector)
+    return dot(rows.single[k], vector)
+
+
+def _subtract_dense(rows, k, factor, out):
+    if rows.single.shape[0] == 0:
+        subtract_vector(rows.double[k], factor, out)
+    else:
+        subtract_vector(rows.single[k], factor, out)
+
+
+def _write_dense(rows, k, out):
+    if rows.single.shape[0] == 0:
+        assign(out, rows.double[k])
+    else:
+        assign(out, rows.single[k])
+
+
+def _dense_dense_row(rows, k):
+    if rows.single.shape[0] == 0:
+        return in_float64(rows.double[k])
+    return in_float64(rows.single[k])
+
+
+def _gather_dense(rows, index, size):
+    if rows.single.shape[0] == 0:
+        return gather(rows.double, index, size)
+    return gather(rows.single, index, size)
+
+
+def _dense_distance(rows, k, vector, columns):
+    if rows.single.shape[0] == 0:
+        return squared_distance(vector, rows.double[k])
+    return squared_distance(vector, rows.single[k])
 
 
 def _sparse_dense_row(rows, k):
@@ -161,32 +187,66 @@ def _sparse_dense_row(rows, k):
     return row
 
 
-_choose(row_count, lambda rows: rows.shape[0], lambda rows: rows.indptr.shape[0] - 1)
-_choose(
-    row_dot,
+row_count = _operation(
+    "How many rows there are.",
+    lambda rows: rows.shape[0],
+    lambda rows: rows.double.shape[0] + rows.single.shape[0],
+    lambda rows: rows.indptr.shape[0] - 1,
+)
+row_length = _operation(
+    "How many features each row has.",
+    lambda rows: rows.shape[1],
+    lambda rows: rows.double.shape[1],
+    lambda rows: rows.n_columns,
+)
+row_dot = _operation(
+    "``row_dot(rows, k, vector)``: inner product of row k with a vector, in float64.",
     lambda rows, k, vector: dot(rows[k], vector),
-    lambda rows, k, vector: sparse_dot(rows, k, vector),
+    _dense_dot,
+    _source(sparse_dot),
 )
-_choose(
-    subtract_row,
-    lambda rows, k, factor, out: subtract_dense(rows[k], factor, out),
-    lambda rows, k, factor, out: subtract_sparse(rows, k, factor, out),
+subtract_row = _operation(
+    "``subtract_row(rows, k, factor, out)``: ``out -= factor * row``.",
+    lambda rows, k, factor, out: subtract_vector(rows[k], factor, out),
+    _subtract_dense,
+    _source(subtract_sparse),
 )
-_choose(
-    write_row,
+write_row = _operation(
+    "``write_row(rows, k, out)``: ``out[:] = row``.",
     lambda rows, k, out: assign(out, rows[k]),
-    lambda rows, k, out: write_sparse(rows, k, out),
+    _write_dense,
+    _source(write_sparse),
 )
-_choose(dense_row, lambda rows, k: in_float64(rows[k]), _sparse_dense_row)
-_choose(
-    gather_rows,
-    lambda rows, index, size: gather(rows, index, size),
-    lambda rows, index, size: gather_sparse(rows, index, size),
+dense_row = _operation(
+    "``dense_row(rows, k)``: a copy of row k as a float64 vector.",
+    lambda rows, k: in_float64(rows[k]),
+    _dense_dense_row,
+    _sparse_dense_row,
 )
-_choose(gram_of_rows, lambda rows: gram_matrix(rows), lambda rows: sparse_gram(rows))
-_choose(nonzero_columns, lambda rows, vector: None, lambda rows, vector: find_nonzeros(vector))
-_choose(
-    row_distance,
+gather_rows = _operation(
+    "``gather_rows(rows, index, size)``: rows ``index[:size]``, copied into contiguous rows, in "
+    "float64: an array, or ``SparseRows`` if they are sparse.",
+    _source(gather),
+    _gather_dense,
+    _source(gather_sparse),
+)
+gram_of_rows = _operation(
+    "Inner products of gathered rows with each other; each depends on its two rows alone.",
+    _source(gram_matrix),
+    _not_needed,
+    _source(sparse_gram),
+)
+nonzero_columns = _operation(
+    "``nonzero_columns(rows, vector)``: where a vector is not zero, for :data:`row_distance`. "
+    "Dense rows do not need it.",
+    lambda rows, vector: None,
+    lambda rows, vector: None,
+    lambda rows, vector: find_nonzeros(vector),
+)
+row_distance = _operation(
+    "``row_distance(rows, k, vector, columns)``: squared distance of row k to a vector, exactly "
+    "zero if they are equal.",
     lambda rows, k, vector, columns: squared_distance(vector, rows[k]),
-    lambda rows, k, vector, columns: sparse_distance(rows, k, vector, columns),
+    _dense_distance,
+    _source(sparse_distance),
 )

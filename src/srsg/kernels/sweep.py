@@ -78,8 +78,8 @@ def packed_length(size: Any) -> Any:
 
 
 SweepData = namedtuple("SweepData", "points targets own neighbors")
-"""What is coded over which points: the points and the targets (arrays without rows if they are not
-in this process), the index of each target among the points or -1, and the ``Neighbors``."""
+"""What is coded over which points: the points and the targets (without rows if they are not in this
+process), the index of each target among the points or -1, and the ``Neighbors``."""
 
 KnownInputs = namedtuple("KnownInputs", "kept reached")
 """What is known about the points without looking at them: the small problems that were made, and
@@ -242,7 +242,7 @@ def solve(coded, task, before, codes, settings, known, this_pass, outcome):
     Returns False if its code has no room in ``codes``.
     """
     p = task.row
-    at_hand = coded.points.shape[0] > 0
+    at_hand = row_count(coded.points) > 0
     active = active_coordinates(before, task)
     started = active.shape[0]
     # Solved on the active coordinates, then checked; if the check lets coordinates in, solved

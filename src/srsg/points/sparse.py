@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from srsg.types import Matrix, SparseRows
+from srsg.types import DenseRows, Matrix, SparseRows
 
 UnitRows: TypeAlias = Any
 """Points of unit length, one per row: an array or, for sparse input, a ``csr_array``, of which mypy
 knows nothing."""
 
-KernelRows: TypeAlias = NDArray[np.floating] | SparseRows
+KernelRows: TypeAlias = DenseRows | SparseRows
 """The same as the kernels take it."""
 
 TILE = 16
@@ -28,7 +28,8 @@ vectors' transpose: 16 float32 numbers are one cache line, and the tile stays in
 
 
 def kernel_rows(x: UnitRows) -> KernelRows:
-    """Points as kernels take them: an array as it is, or the parts of a CSR matrix.
+    """Points as kernels take them: an array, in the place of its precision, or the parts of a CSR
+    matrix. Nothing is copied.
 
     Examples
     --------
@@ -38,7 +39,10 @@ def kernel_rows(x: UnitRows) -> KernelRows:
     array([1], dtype=int32)
     """
     if not sparse.issparse(x):
-        return x
+        n_features = x.shape[1]
+        if x.dtype == np.float32:
+            return DenseRows(np.empty((0, n_features)), x)
+        return DenseRows(x, np.empty((0, n_features), np.float32))
     # SciPy's choice of integers depends on the size; kernels are compiled for one.
     indices = x.indices.astype(np.int32, copy=False)
     indptr = x.indptr.astype(np.int64, copy=False)

@@ -21,7 +21,7 @@ from srsg.kernels.codes import Codes, keep_supports, residuals
 from srsg.kernels.correlations import strongest
 from srsg.kernels.lasso import Certificate, InsideTerms, Penalty, certify, solve_working_sets
 from srsg.neighbors.candidates import CandidateIndex, strongest_of
-from srsg.points import Points, blocks_of_rows
+from srsg.points import Points, blocks_of_rows, kernel_rows
 from srsg.types import FloatArray, IntArray
 
 N_CANDIDATES = 100
@@ -139,8 +139,10 @@ def _code(
     data: _Searched, rows: IntArray, *, lam: float, n_candidates: int, n_neighbors: int
 ) -> tuple[sparse.csr_array, IntArray]:
     """Codes of some points, and their neighbours."""
-    x, search = data.points.x, data.index.search
-    targets = x[rows]
+    search = data.index.search
+    targets = data.points.x[rows]
+    # As the kernels take them: one type for both precisions.
+    x, coded = data.points.for_kernels, kernel_rows(targets)
     codes = Codes.empty(len(rows), n_candidates)
 
     # First half: points that correlate with the target. They give a first code.
@@ -148,20 +150,20 @@ def _code(
     near = search(targets, rows, max(half, n_neighbors), least=n_neighbors)
     neighbors = np.empty((len(rows), n_neighbors), np.int64)
     if n_neighbors:
-        nearest_candidates(x, targets, near.ids, neighbors)
+        nearest_candidates(x, coded, near.ids, neighbors)
     # Codes use points of either sign, but the index finds positive correlations only. Between
     # points without negative entries there are no others.
     opposite = [search(-targets, rows, half)] if data.signed else []
     add_candidates(codes, strongest_of([near, *opposite], half), half)
-    solve_over_candidates(x, targets, codes, lam / 2)
+    solve_over_candidates(x, coded, codes, lam / 2)
 
     # Second half: points that correlate with what the first code leaves, of either sign.
-    resid = np.empty((len(rows), x.shape[1]))
-    residuals(x, targets, codes, resid)
+    resid = np.empty(targets.shape)
+    residuals(x, coded, codes, resid)
     left_over = [search(sign * resid, rows, n_candidates) for sign in (1, -1)]
     add_candidates(codes, strongest_of(left_over, n_candidates), n_candidates)
-    solve_over_candidates(x, targets, codes, lam / 2)
-    _polish(x, targets, codes, lam)
+    solve_over_candidates(x, coded, codes, lam / 2)
+    _polish(data.points, targets, codes, lam)
     return codes.to_csr(data.points.n), neighbors
 
 
@@ -203,17 +205,17 @@ def certificates_of(
 def _certify(data: tuple[Points, sparse.csr_array], rows: IntArray, *, lam: float) -> Certificate:
     points, all_codes = data
     codes = Codes.from_csr(all_codes[rows])
-    resid, inside = _polish(points.x, points.x[rows], codes, lam)
+    resid, inside = _polish(points, points.x[rows], codes, lam)
     correlations, error = points.correlations(resid), points.correlation_error
     index, outside = np.empty(len(rows), np.int64), np.empty(len(rows))
-    strongest(points.x, rows, resid, correlations, codes, error, index, outside)
+    strongest(points.for_kernels, rows, resid, correlations, codes, error, index, outside)
     certificate = Certificate.empty(len(rows))
     certify(inside, np.full(len(rows), lam / 2), outside, certificate)
     return certificate
 
 
 def _polish(
-    x: NDArray[np.floating], targets: NDArray[np.floating], codes: Codes, lam: float
+    points: Points, targets: NDArray[np.floating], codes: Codes, lam: float
 ) -> tuple[FloatArray, InsideTerms]:
     """Solve once more on the sorted supports, so that the codes depend on nothing else.
 
@@ -224,5 +226,5 @@ def _polish(
     keep_supports(codes)
     resid = np.empty(targets.shape)
     inside = InsideTerms.empty(n_rows)
-    solve_working_sets(x, targets, codes, penalty, resid, inside)
+    solve_working_sets(points.for_kernels, kernel_rows(targets), codes, penalty, resid, inside)
     return resid, inside

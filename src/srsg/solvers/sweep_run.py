@@ -24,7 +24,7 @@ from srsg.kernels.sweep import (
     new_outcome,
     sweep_points,
 )
-from srsg.points import Points, Queries, blocks_of_rows, dense_rows
+from srsg.points import Points, Queries, blocks_of_rows, dense_rows, kernel_rows
 from srsg.solvers.levels import independent_sets
 from srsg.solvers.small_problems import RemoteProblems, likely_coordinates
 from srsg.types import FloatArray, IntArray
@@ -100,14 +100,15 @@ class Sweeps:
                 KeptProblems.empty(n_rows, KEPT_SIZE if fitted is None else 0),
                 PointsInReach(np.empty(0), nothing, nothing, np.empty(0)),
             )
-        self.coded = SweepData(x, new, targets.own, lists_of(graph))
+        self.x = x
+        self.coded = SweepData(kernel_rows(x), kernel_rows(new), targets.own, lists_of(graph))
 
     def fits(self) -> FloatArray:
         """``||x_i - X z_i||^2`` for every code, before the first sweep."""
         if self.remote is not None:
             return self.first_fits
         blocks = blocks_of_rows(len(self.coded.own), POINTS_PER_CALL)
-        data = (self.coded.points, self.codes)
+        data = (self.x, self.codes)
         return np.concatenate(
             self.engine.map(_fits_of_rows, data, blocks, label="fit of the codes")
         )
@@ -205,4 +206,4 @@ def waves_of(neighbors: Neighbors, n_threads: int) -> list[list[IntArray]]:
 
 def _fits_of_rows(data: tuple[FloatArray, Codes], rows: IntArray) -> FloatArray:
     x, codes = data
-    return fits_of(x, x[rows], codes.take(rows), x.shape[1])
+    return fits_of(kernel_rows(x), kernel_rows(x[rows]), codes.take(rows), x.shape[1])
