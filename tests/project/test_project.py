@@ -45,6 +45,22 @@ def test_commands_of_the_readme_exist():
         assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
 
 
+def test_the_readmes_own_table_is_clustered(tmp_path):
+    (command,) = re.findall(r"^srsg (cluster .*)$", (ROOT / "README.md").read_text(), re.MULTILINE)
+    (tmp_path / "docs").symlink_to(ROOT / "docs")
+    done = subprocess.run(
+        [sys.executable, "-m", "srsg", *command.split()],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "k-means" in done.stderr.lower() or "srsg" in done.stderr.lower()
+    assert (tmp_path / "page.html").stat().st_size > 10_000
+    assert len((tmp_path / "labels.csv").read_text().splitlines()) > 100
+
+
 def run_example(name, picture, cwd):
     """What an example prints; its first picture is saved."""
     command = [
