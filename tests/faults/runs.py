@@ -10,7 +10,7 @@ import signal
 import time
 import warnings
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 
 import numpy as np
 from sklearn.datasets import load_digits
@@ -37,9 +37,8 @@ class Row:
             self.compared += 1
             self.same += bits == expected
 
-    @property
-    def runs(self):
-        return sum(self.outcomes.values())
+    def as_dict(self):
+        return {**asdict(self), "outcomes": dict(self.outcomes.most_common())}
 
 
 def model(**settings):

@@ -7,7 +7,7 @@ import contextlib
 import numpy as np
 import pytest
 import scipy.io
-from scipy import sparse
+from scipy import linalg, sparse
 
 from srsg import (
     SMCE,
@@ -19,9 +19,11 @@ from srsg import (
 )
 from srsg.engines import ThreadEngine
 from srsg.files import FileError, read_points
+from srsg.graph.eigenvectors import leading_eigenpairs
 from srsg.graph.embedding import connected_components
 from srsg.graph.kmeans import label_embedding
 from srsg.kernels.codes import symmetrized
+from srsg.kernels.sweep import KeptProblems, packed_length
 from srsg.persistence import load_model, save_model
 from srsg.points import unit_points
 from srsg.solvers import fpgd_sp, ridge_codes
@@ -152,6 +154,49 @@ def test_a_model_of_huge_points_is_refused(tmp_path, normal_points):
     loaded.fit_X_ = loaded.fit_X_ * 1e200
     with pytest.raises((TypeError, ValueError), match="not of unit length"):
         save_model(loaded, path)
+
+
+def test_a_model_whose_neighbours_have_too_few_rows_is_refused(tmp_path, normal_points):
+    model = SRSG(2, random_state=0).fit(normal_points)
+    model.neighbors_ = model.neighbors_[:-1]
+    with pytest.raises((TypeError, ValueError), match="neighbors_: has 19 rows for 20 points"):
+        save_model(model, tmp_path / "model.skops")
+
+
+def test_a_problem_of_no_coordinates_has_room_for_its_one_number():
+    """New points without active coordinates: a number was written beyond the end of an array."""
+    kept = KeptProblems.empty(3, 0)
+    assert len(kept.numbers[kept.numbers_at[2] :]) == packed_length(0) == 1
+
+
+@pytest.mark.filterwarnings("ignore")  # of a lam that leaves no edge
+def test_new_points_without_active_coordinates_are_clustered(normal_points):
+    model = SRSG(2, lam=2.5, n_neighbors=1, random_state=0).fit(normal_points)
+    assert model.codes_.nnz == 0
+    assert model.predict(normal_points[:3]).shape == (3,)
+
+
+def test_eigenvalues_that_lapack_loses_are_found_by_another_driver(monkeypatch):
+    """The driver for a part of the spectrum returned none of the eigenvalues of a star."""
+    eigh = linalg.eigh
+
+    def forgetful(matrix, subset_by_index=None, **options):
+        values, vectors = eigh(matrix, subset_by_index=subset_by_index, **options)
+        return (values[:0], vectors[:, :0]) if subset_by_index else (values, vectors)
+
+    matrix = np.diag([0.1, 0.5, 0.9, 0.3])
+    monkeypatch.setattr(linalg, "eigh", forgetful)
+    values, vectors = leading_eigenpairs(matrix, 2)
+    np.testing.assert_allclose(values, [0.9, 0.5])
+    np.testing.assert_allclose(matrix @ vectors, vectors * values, atol=1e-14)
+
+
+def test_huge_points_that_are_far_from_each_other_have_nearest_ones():
+    """Squares overflowed where the kernel is zero and the nearest points vote instead."""
+    X = 1e222 * np.ones((12, 2))
+    model = LocalScalingSpectralClustering(1, scale_neighbor=3, random_state=0).fit(X)
+    with np.errstate(over="raise"):
+        assert model.predict(np.array([[1.0, -2.0], [0.0, 1e222]])).shape == (2,)
 
 
 # MATLAB files: SciPy's reader died of them.

@@ -83,6 +83,15 @@ def test_a_read_only_package_has_its_compiled_code_among_the_users_caches(packag
         assert len(list((tmp_path / "caches" / "srsg").glob("srsg-kernels-*"))) == 2
 
 
+def test_without_any_folder_each_process_compiles_for_itself(package, tmp_path):
+    (tmp_path / "__pycache__").write_text("a file: no folder can be made here, not even by root")
+    (tmp_path / "file").write_text("nor here")
+    nowhere = str(tmp_path / "file" / "caches")
+    caches = {"XDG_CACHE_HOME": nowhere, "HOME": nowhere, "LOCALAPPDATA": nowhere}
+    assert package(2.0, **caches) == (11, 0)
+    assert package(2.0, **caches) == (11, 0)
+
+
 def test_the_digest_is_of_names_and_contents(tmp_path):
     assert compiled.sources_digest(tmp_path) is None
     (tmp_path / "a.py").write_text("x = 1\n")

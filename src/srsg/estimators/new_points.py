@@ -20,6 +20,7 @@ from srsg.estimators.equal_points import warn_of_zero_rows
 from srsg.estimators.fitting import engine_of, is_dask
 from srsg.graph.assignment import FALLBACK_NEIGHBORS, cluster_shares, nearest_shares
 from srsg.graph.explanation import beside_the_best, rows_adding_to_one
+from srsg.graph.local_scaling import of_moderate_size
 from srsg.neighbors import Searchable
 from srsg.points import UnitRows
 from srsg.types import FloatArray, IntArray, Matrix
@@ -221,9 +222,11 @@ class NewPointsMixin(ConfidenceMixin, ClassNamePrefixFeaturesOutMixin, Transform
 
     def _nearest_fitted(self, new: UnitRows, count: int, engine: Engine) -> IntArray:
         """The nearest fitted points of new ones."""
-        fitted = Searchable.of(self.fit_X_.astype(np.float64, copy=False))
+        # The points are as large as the user's, and which are nearest does not depend on that.
+        fitted = Searchable.of(of_moderate_size(self.fit_X_))
         with serial_linear_algebra():
-            return fitted.nearest(new.astype(np.float64), np.full(new.shape[0], -1), count)
+            moderate = of_moderate_size(new, like=self.fit_X_)
+            return fitted.nearest(moderate, np.full(new.shape[0], -1), count)
 
     def _without_direction(self, new: UnitRows) -> NDArray[np.bool_]:
         """Which new points are rows of zeros in a method that knows points by their direction."""

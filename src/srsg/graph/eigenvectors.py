@@ -120,9 +120,19 @@ def plus_low_rank(
 
 def _leading_dense(matrix: Graph | LinearOperator, count: int) -> Pairs:
     size = matrix.shape[0]
-    dense = matrix @ np.eye(size)
-    values, vectors = linalg.eigh(dense, subset_by_index=[size - count, size - 1])
+    values, vectors = _last_pairs(matrix @ np.eye(size), count)
     return values[::-1].copy(), vectors[:, ::-1]
+
+
+def _last_pairs(dense: FloatArray, count: int) -> Pairs:
+    """The largest eigenvalues of a small matrix in increasing order, with their eigenvectors."""
+    size = len(dense)
+    values, vectors = linalg.eigh(dense, subset_by_index=[size - count, size - 1])
+    if len(values) < count:
+        # The driver for a part of the spectrum can lose eigenvalues that lie close together, and
+        # does not say so. The one for the whole spectrum takes longer but finds all of them.
+        values, vectors = linalg.eigh(dense, driver="evd")
+    return values[-count:], vectors[:, -count:]
 
 
 def _leading_filtered(
@@ -159,8 +169,7 @@ def _leading_filtered(
 
 def _ritz_pairs(basis: FloatArray, inner: FloatArray, count: int) -> Pairs:
     """The best approximations to leading eigenpairs in the span of the basis."""
-    size = len(inner)
-    values, turn = linalg.eigh((inner + inner.T) / 2, subset_by_index=[size - count, size - 1])
+    values, turn = _last_pairs((inner + inner.T) / 2, count)
     return values[::-1], basis @ turn[:, ::-1]
 
 

@@ -34,7 +34,7 @@ def local_scaling(X: NDArray, scale_neighbor: int) -> FloatArray:
            [0.0111, 0.1353, 1.    ]])
     """
     with serial_linear_algebra():
-        squared = euclidean_distances(_of_moderate_size(X), squared=True)
+        squared = euclidean_distances(of_moderate_size(X), squared=True)
     squared = (squared + squared.T) / 2
     np.fill_diagonal(squared, 0.0)
     # The nearest to a point is the point itself, at place 0.
@@ -42,7 +42,7 @@ def local_scaling(X: NDArray, scale_neighbor: int) -> FloatArray:
     return _gaussian(squared, np.outer(scale, scale))
 
 
-def _of_moderate_size(X: NDArray, like: NDArray | None = None) -> FloatArray:
+def of_moderate_size(X: NDArray, like: NDArray | None = None) -> FloatArray:
     """The points divided by a power of two, so that squared distances stay finite.
 
     The kernel depends on ratios of distances only, and a power of two changes no other bits.
@@ -70,7 +70,7 @@ def local_scaling_rows(
            [0.    , 0.    , 1.    ]])
     """
     engine = engine or ThreadEngine()
-    points, new = Searchable.of(_of_moderate_size(x)), _of_moderate_size(queries, like=x)
+    points, new = Searchable.of(of_moderate_size(x)), of_moderate_size(queries, like=x)
     far = np.flatnonzero(np.abs(new).max(axis=1) > FARTHEST)
     if far.size:
         raise ValueError(

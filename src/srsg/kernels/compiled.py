@@ -104,8 +104,11 @@ def kernel(**options):
         # is then restored.
         users = config.CACHE_DIR
         config.CACHE_DIR = str(_FOLDER or users)
+        made = {**_OPTIONS, **_AS_KERNELS, **options}
         try:
-            return njit(**{"cache": True, **_OPTIONS, **_AS_KERNELS, **options})(function)
+            return njit(**{"cache": True, **made})(function)
+        except RuntimeError:  # no folder can be written: each process compiles for itself
+            return njit(**made)(function)
         finally:
             config.CACHE_DIR = users
 

@@ -60,7 +60,8 @@ class KeptProblems(NamedTuple):
     def empty(cls, n_rows: int, room: int) -> KeptProblems:
         """Room for the problem of every row, on this many coordinates; none is kept yet."""
         rows = np.arange(n_rows)
-        length = packed_length(room) if room else 0
+        # Without room a problem of no coordinates is still kept: it has one number, x' x.
+        length = packed_length(room)
         numbers = np.empty(n_rows * length)
         active = np.empty(n_rows * room, np.int64)
         return cls(np.full(n_rows, -1), room, rows * room, active, rows * length, numbers)

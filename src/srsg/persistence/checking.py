@@ -146,9 +146,10 @@ def _n_clusters(name: str, value: Any, model: Any) -> None:
 
 def _neighbors(name: str, value: Any, model: Any) -> None:
     first = _first_equal(model)
+    array(name, value, 2, "iu")
+    _rows(name, value, model)
     # Nearest is a distinct point; a row of zeros has none.
     in_range(name, value[first >= 0], 2, model.fit_X_.shape[0])
-    _rows(name, value, model)
     require(bool((first[value[first >= 0]] >= 0).all()), name, "has rows of zeros")
 
 
