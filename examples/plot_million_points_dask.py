@@ -64,7 +64,8 @@ ax.legend(frameon=False)
 X, y = make_union_of_subspaces(
     3000, n_subspaces=10, dimension=4, n_features=50, noise=0.03, random_state=0
 )
-with Client(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None) as client:
+local = {"n_workers": 2, "threads_per_worker": 1, "processes": False}
+with Client(**local, dashboard_address="127.0.0.1:0") as client:
     points = da.from_array(X, chunks=(750, -1))
     on_cluster = SRSG(n_clusters=10, engine=client, random_state=0).fit(points)
 print(f"accuracy {clustering_accuracy(y, on_cluster.labels_):.3f}")

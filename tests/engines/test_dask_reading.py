@@ -21,7 +21,7 @@ def address():
     import dask
     from distributed import Client, LocalCluster
 
-    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": "127.0.0.1:0"}
     with (
         dask.config.set({"distributed.worker.memory.pause": False}),
         LocalCluster(processes=False, **options) as cluster,
