@@ -232,7 +232,7 @@ def with_constant(rows: NDArray, constant: float) -> NDArray:
     if not constant:
         return rows
     dtype = float_type(rows)
-    if constant > np.finfo(dtype).max:
+    if constant > float(np.finfo(dtype).max):
         raise ValueError(
             f"The constant coordinate, {constant:g}, is too large for {dtype}: use a smaller "
             "affine, or points in float64."
