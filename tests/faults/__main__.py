@@ -11,7 +11,9 @@ import json
 import multiprocessing
 import os
 import platform
+import re
 import sys
+from collections import Counter
 from pathlib import Path
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -23,9 +25,9 @@ KEPT = ROOT / "docs" / "results" / "reliability.json"
 INTRODUCTION = """\
 # What becomes of a fit when something breaks
 
-Written by `make faults`, `make fuzz` and `python -m tools.same_bits` ({cores} cores, Python {python},
-{system}); do not edit. {cases}{again}
-
+Written by `make faults`, `make fuzz` and `python -m faults.again` ({cores} cores, Python {python},
+{system}); do not edit.
+{cases}{again}
 ## Faults made on purpose
 
 Each run fits `SRSG(5)` to 150 digits while something goes wrong. *Same bits* counts the runs whose
@@ -37,20 +39,21 @@ of those that ended with a result.
 """
 
 CASES = """\
-`make fuzz` runs random cases with bounds checks in all kernels and a watchdog; case number k is the
-same on every machine. The last run had {n_cases:,} cases from number {first:,} on: {findings}. A
-case ends with a result whose invariants are computed again in plain NumPy, or with an error that is
-meant for the user; anything else is a finding.
 
-| kind of case | cases | ended with a result | refused with a clear error | findings |
-|---|---|---|---|---|
-{table}
-"""
+## Random cases
+
+`make fuzz` runs random cases with bounds checks in all kernels and a watchdog; case number k is the
+same on every machine. A case ends with a result whose invariants are computed again in plain NumPy,
+or with an error that is meant for the user; anything else is a finding. The last long run (commit
+{commit}) had {n_cases:,} cases and {n_findings} findings.
+{found}"""
 
 AGAIN = """\
 
-The same fit was repeated {n_runs} times on a busy machine (about {load:.0f} processes wanted each of
-{cores} cores), in turn with `n_jobs` 1 and 2: {same} of {n_runs} had the same bits.
+## The same fit again and again
+
+The same fit was repeated {n_runs} times, in turn with `n_jobs` 1 and 2, on a busy machine
+(load average {load:.0f} on {cores} cores): {same} of {n_runs} had the same bits.
 """
 
 
@@ -60,6 +63,13 @@ def line(row):
     )
     bits = f"{row['same']} of {row['compared']}" if row["compared"] else "-"
     return f"| {row['fault']} | {sum(row['outcomes'].values())} | {outcomes} | {bits} |"
+
+
+ORDER = [
+    *("killed", "full disk", "read-only", "forked", "nested", "compiling"),
+    *("workers with nanny", "workers without nanny", "schedulers", "other packages"),
+]
+"""Scenarios in the order of the page."""
 
 
 def scenarios(share):
@@ -98,7 +108,7 @@ def page(found):
         "cores": os.cpu_count(),
         "python": platform.python_version(),
         "system": platform.system(),
-        "cases": "\n\n" + CASES.format(**cases(found["fuzz"])) if "fuzz" in found else "",
+        "cases": CASES.format(**cases(found["fuzz"])) if "fuzz" in found else "",
         "again": AGAIN.format(**found["same bits"]) if "same bits" in found else "",
     }
     rows = [row for name in ORDER for row in found.get("faults", {}).get(name, [])]
@@ -106,17 +116,25 @@ def page(found):
 
 
 def cases(report):
-    table = []
-    for kind, counts in sorted(report["counts"].items()):
-        done, bad = counts.get("done", 0), counts.get("finding", 0)
-        total = sum(counts.values())
-        table.append(f"| {kind} | {total:,} | {done:,} | {total - done - bad:,} | {bad} |")
-    n_cases = sum(sum(counts.values()) for counts in report["counts"].values())
-    said = "no findings" if not report["findings"] else f"{len(report['findings'])} findings"
-    return {**report, "n_cases": n_cases, "findings": said, "table": "\n".join(table)}
+    counts = report["findings"]
+    found = "".join(f"| {what.replace('|', '/')} | {count} |\n" for what, count in counts.items())
+    head = (
+        "\nEach kind of finding has been mended since, and has a test in `tests/fuzz`:\n\n"
+        "| finding | cases |\n|---|---|\n"
+    )
+    return {
+        **report,
+        "n_findings": sum(counts.values()) or "no",
+        "found": head + found if counts else "",
+    }
 
 
-ORDER = list(scenarios(100))
+def read_fuzz_log(path, commit):
+    """How far a run of ``python -m fuzz`` came, and its findings by place."""
+    text = path.read_text()
+    counts = Counter(re.findall(r"^FINDING case \d+ \(.*?\): (\w+ at [\w.]+:\d+): ", text, re.M))
+    n_cases = max(int(number) for number in re.findall(r"^(\d+) cases", text, re.M))
+    return {"n_cases": n_cases, "commit": commit, "findings": dict(counts.most_common())}
 
 
 def run(names, share):
@@ -135,7 +153,7 @@ def run(names, share):
         for row in scenarios(share)[name](expected):
             rows.append(row.as_dict())
             print(line(rows[-1]), flush=True)
-        keep(faults={**kept().get("faults", {}), name: rows})
+            keep(faults={**kept().get("faults", {}), name: rows})
 
 
 def main():
@@ -143,8 +161,12 @@ def main():
     parser.add_argument("--share", type=int, default=100, help="per cent of the moments")
     parser.add_argument("--only", nargs="+", choices=ORDER, default=ORDER, help="scenarios")
     parser.add_argument("--page", action="store_true", help="write the page, run nothing")
+    parser.add_argument("--fuzz-log", type=Path, help="what python -m fuzz printed, for the page")
+    parser.add_argument("--commit", default="unknown", help="the commit that was fuzzed")
     chosen = parser.parse_args()
-    if chosen.page:
+    if chosen.fuzz_log:
+        keep(fuzz=read_fuzz_log(chosen.fuzz_log, chosen.commit))
+    elif chosen.page:
         keep()
     else:
         run(chosen.only, chosen.share)

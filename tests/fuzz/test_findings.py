@@ -169,13 +169,6 @@ def test_a_problem_of_no_coordinates_has_room_for_its_one_number():
     assert len(kept.numbers[kept.numbers_at[2] :]) == packed_length(0) == 1
 
 
-@pytest.mark.filterwarnings("ignore")  # of a lam that leaves no edge
-def test_new_points_without_active_coordinates_are_clustered(normal_points):
-    model = SRSG(2, lam=2.5, n_neighbors=1, random_state=0).fit(normal_points)
-    assert model.codes_.nnz == 0
-    assert model.predict(normal_points[:3]).shape == (3,)
-
-
 def test_eigenvalues_that_lapack_loses_are_found_by_another_driver(monkeypatch):
     """The driver for a part of the spectrum returned none of the eigenvalues of a star."""
     eigh = linalg.eigh
@@ -197,6 +190,25 @@ def test_huge_points_that_are_far_from_each_other_have_nearest_ones():
     model = LocalScalingSpectralClustering(1, scale_neighbor=3, random_state=0).fit(X)
     with np.errstate(over="raise"):
         assert model.predict(np.array([[1.0, -2.0], [0.0, 1e222]])).shape == (2,)
+
+
+def test_a_constant_coordinate_too_large_for_float32_is_named(normal_points):
+    with pytest.raises(ValueError, match=r"constant coordinate, .* is too large for float32"):
+        unit_points(normal_points.astype(np.float32), constant=1e200)
+
+
+@pytest.mark.parametrize("weight", [1e10, 1e300])
+def test_a_bridge_that_overflows_is_named(weight):
+    W, neighbors = weight * (1 - np.eye(4)), np.array([[1], [0], [3], [2]])
+    with pytest.raises(ValueError, match=r"bridge=1e\+300 is too large"):
+        cluster_graph(W, 2, neighbors=neighbors, bridge=1e300)
+
+
+def test_points_whose_squares_are_zero_are_labelled_by_discretize():
+    vectors = np.array([[1.0, 0.0], [0.0, 1.0], [1e-200, 0.0], [1.0, 0.0]])
+    with np.errstate(all="raise", under="ignore"):
+        labels = label_embedding(vectors, 2, assign_labels="discretize", random_state=0)
+    assert labels[0] == labels[3] != labels[1]
 
 
 # MATLAB files: SciPy's reader died of them.

@@ -93,7 +93,8 @@ def label_embedding(
 def _without_zero_rows(vectors: FloatArray) -> FloatArray:
     """Rows of zeros, which have no direction, are given one that favours no cluster."""
     filled = vectors.copy()
-    filled[np.flatnonzero(~vectors.any(axis=1))] = 1.0
+    # By their squares: those of tiny numbers are zero, and such rows cannot be scaled either.
+    filled[np.flatnonzero((vectors**2).sum(axis=1) == 0)] = 1.0
     return filled
 
 

@@ -103,7 +103,11 @@ def bridged(
     """
     mean_weight = affinity.data.mean() if affinity.nnz else 1.0
     links = neighbor_graph.maximum(neighbor_graph.T)
-    return sparse.csr_array(affinity + strength * mean_weight * links)
+    with np.errstate(over="ignore"):
+        found = sparse.csr_array(affinity + strength * mean_weight * links)
+    if not np.isfinite(found.data).all():
+        raise ValueError(f"bridge={strength:g} is too large: the weights of the graph overflow.")
+    return found
 
 
 def agreement(affinity: sparse.csr_array, *, engine: Engine | None = None) -> sparse.csr_array:

@@ -231,8 +231,14 @@ def with_constant(rows: NDArray, constant: float) -> NDArray:
     """The rows with one more coordinate, unless the constant is zero."""
     if not constant:
         return rows
+    dtype = float_type(rows)
+    if constant > float(np.finfo(dtype).max):
+        raise ValueError(
+            f"The constant coordinate, {constant:g}, is too large for {dtype}: use a smaller "
+            "affine, or points in float64."
+        )
     column = np.full((len(rows), 1), constant)
-    return np.hstack([rows, column]).astype(float_type(rows), copy=False)
+    return np.hstack([rows, column]).astype(dtype, copy=False)
 
 
 def root_mean_square_length(X: Matrix) -> float:
