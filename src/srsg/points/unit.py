@@ -231,7 +231,7 @@ def with_constant(rows: NDArray, constant: float) -> NDArray:
     """The rows with one more coordinate, unless the constant is zero."""
     if not constant:
         return rows
-    dtype = float_type(rows)
+    dtype = np.dtype(float_type(rows))
     if constant > float(np.finfo(dtype).max):
         raise ValueError(
             f"The constant coordinate, {constant:g}, is too large for {dtype}: use a smaller "
