@@ -119,7 +119,7 @@ def cases(report):
     counts = report["findings"]
     found = "".join(f"| {what.replace('|', '/')} | {count} |\n" for what, count in counts.items())
     head = (
-        "\nEach kind of finding has been mended since, and has a test in `tests/fuzz`:\n\n"
+        "\nBy place in that commit; what was mended since has a test in `tests/fuzz`:\n\n"
         "| finding | cases |\n|---|---|\n"
     )
     return {
