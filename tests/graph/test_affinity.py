@@ -17,7 +17,7 @@ from srsg.metrics import clustering_accuracy
 
 
 def random_graph(n_vertices, density, seed):
-    weights = sparse.random_array((n_vertices, n_vertices), density=density, rng=seed)
+    weights = sparse.random_array((n_vertices, n_vertices), density=density, random_state=seed)
     weights.setdiag(0)
     return symmetrized(sparse.csr_array(weights))
 

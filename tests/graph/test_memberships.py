@@ -23,7 +23,9 @@ def coded():
     """Points, codes over them with both signs and an empty row, and labels."""
     rng = np.random.default_rng(0)
     points = rng.standard_normal((40, 7))
-    codes = sparse.random_array((40, 40), density=0.15, rng=rng, data_sampler=rng.standard_normal)
+    codes = sparse.random_array(
+        (40, 40), density=0.15, random_state=rng, data_sampler=rng.standard_normal
+    )
     codes = codes.tolil()
     codes.setdiag(0)
     codes[3] = 0
