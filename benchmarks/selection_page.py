@@ -30,7 +30,7 @@ from benchmarks.selection_targets import (
 
 
 def page(cells: Sequence[dict[str, Any]]) -> str:
-    """The whole page."""
+    """The whole page; parts that were not run are left out."""
     rows = labels_rows(cells)
     counts, costs = by_name(cells, "counts"), by_name(cells, "cost")
     parts = [
@@ -43,12 +43,10 @@ def page(cells: Sequence[dict[str, Any]]) -> str:
         "Distinct rows, at most 1,200, without a row of zeros (led7digit has one).\n",
         *_labels_table(rows, data.KEEL),
         *_below_kmeans(rows),
-        "## Number of clusters\n",
-        *_counts_table(counts),
+        *(["## Number of clusters\n", *_counts_table(counts)] if counts else []),
         "## Other families of data\n",
         *_generalisation(rows),
-        "## Cost\n",
-        *_cost_table(costs),
+        *(["## Cost\n", *_cost_table(costs)] if costs else []),
     ]
     return "\n".join(parts).rstrip() + "\n"
 
