@@ -253,3 +253,22 @@ def test_a_matlab_file_of_many_kinds_is_read_as_scipy_reads_it(tmp_path, do_comp
     assert found["word"].tolist() == ["grün"]
     assert found["words"].tolist() == ["one", "two"]
     assert "structure" not in found
+
+
+def test_ridge_vectors_beyond_single_precision_are_refused():
+    rng = np.random.default_rng(0)
+    points, new = unit_points(rng.standard_normal((4, 8))), unit_points(rng.standard_normal((3, 8)))
+    assert ridge_codes(points, 1e-20, queries=new).codes.nnz
+    with pytest.raises(ValueError, match="too small"):
+        ridge_codes(points, 1e-45, queries=new)
+
+
+def test_a_file_that_asks_for_too_much_memory_is_named(tmp_path, monkeypatch):
+    def asks_for_too_much(path, request):
+        raise MemoryError("malloc of size 288230376151711808 failed")
+
+    monkeypatch.setattr("srsg.files.tables.read_feather", asks_for_too_much)
+    path = tmp_path / "points.feather"
+    path.write_bytes(b"FEA1")
+    with pytest.raises(FileError, match=r"points\.feather: too large .* or damaged"):
+        read_points(path)

@@ -173,7 +173,12 @@ def _read(path: str | os.PathLike[str], request: Request) -> Contents:
             f"{place}: files ending in {ending or 'nothing'} are not read. Known: "
             f"{' '.join(ENDINGS)}, a folder of images, or - for CSV from standard input."
         )
-    return _reader(reader)(place, request)
+    try:
+        return _reader(reader)(place, request)
+    except MemoryError as error:
+        raise FileError(
+            f"{place}: too large for the memory of this machine, or damaged: it asks for more."
+        ) from error
 
 
 def _reader(path: str) -> Callable[[object, Request], Contents]:

@@ -237,7 +237,11 @@ def _own_left_out(
     own_share = np.einsum("ij,ij->i", targets, vectors) * (block.own >= 0)
     if not (own_share < 1).all():
         raise too_small(data.ridge)
-    return np.asarray(vectors / (1 - own_share)[:, None])
+    left_out = np.asarray(vectors / (1 - own_share)[:, None])
+    # Candidates are found in single precision.
+    if left_out.size and np.abs(left_out).max() > np.finfo(np.float32).max:
+        raise too_small(data.ridge)
+    return left_out
 
 
 def _residual(data: _Regression | _SparseRegression, rows: IntArray) -> FloatArray:
