@@ -27,7 +27,7 @@ GRIDS: Mapping[str, tuple[Mapping[str, float], ...]] = {
 }
 """Weights in [0.1, 1], the range in which the paper tunes these two methods."""
 
-MOST_POINTS = {"lr-l1": 1500}
+MOST_POINTS = {"lr-l1": 4500}
 """On larger data a method is not tuned: with minutes per fit, a grid would take longer than all the
 rest."""
 
