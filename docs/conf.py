@@ -83,6 +83,7 @@ html_css_files = ["srsg.css"]
 html_favicon = "_static/favicon.svg"
 html_context = {"default_mode": "auto"}
 html_title = f"srsg {release}"
+html_domain_indices = False
 html_show_sourcelink = False
 html_copy_source = False
 html_sidebars = {"index": [], "gallery/index": [], "comparison": [], "glossary": [], "cite": []}
@@ -93,7 +94,7 @@ html_theme_options = {
         "image_dark": "_static/favicon.svg",
         "alt_text": "srsg",
     },
-    "header_links_before_dropdown": 6,
+    "header_links_before_dropdown": 8,
     "navbar_end": ["theme-switcher"],
     "footer_start": ["copyright"],
     "footer_end": ["theme-version"],
