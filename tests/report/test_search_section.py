@@ -81,6 +81,15 @@ def test_kmeans_in_a_pipeline_has_no_graph_and_is_sure_of_scaled_points(tmp_path
     assert np.abs(share - confidence(model[-1], WINE.data.to_numpy()).values).max() > 0.1
 
 
+def test_the_numbers_of_clusters_are_drawn_for_kmeans_too(tmp_path):
+    candidates = {"ridge": ridge("auto"), "k-means": kmeans()}
+    search = StabilitySearch(candidates, n_clusters="auto", random_state=0).fit(WINE.data)
+    search = changed(search, best_estimator_=kmeans().fit(WINE.data))
+    html, words = section(page_of(tmp_path, search))
+    assert f"Scores of {len(search.cluster_counts_)} numbers of clusters" in html
+    assert f"The dashed line is at {search.n_clusters_}" in words
+
+
 @pytest.mark.parametrize("model", [ridge(), StabilitySearch()])
 def test_models_that_are_not_fitted_are_named(model, tmp_path):
     with pytest.raises(NotFittedError, match=f"model, a {type(model).__name__}, has no labels_"):

@@ -92,7 +92,7 @@ def cluster(
             note(line)
         if written:
             with progress.stage(f"writing {', '.join(written)}", 1):
-                title = f"{chosen.title} on {data}"
+                title = f"Clusters of {Path(data).name}"
                 _write(files, estimator, table, prepared, seconds, title=title)
     if files.output == options.STANDARD_OUTPUT and not json:  # after the bars are gone
         _write_labels(files, estimator, table, prepared)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from html import escape
+from typing import Any
 
 import numpy as np
 
@@ -157,12 +158,14 @@ def _explained(search: StabilitySearch) -> str:
 
 def cluster_counts(found: Findings) -> tuple[str, str, str] | None:
     """The scores of the numbers of clusters tried, if the number was found and not given."""
-    counts, scores = found.learnt("cluster_counts_"), found.learnt("cluster_count_scores_")
+    # A search knows the numbers of whatever it chose, K-means included.
+    counted: Any = found.search if hasattr(found.search, "cluster_counts_") else found.model
+    counts = getattr(counted, "cluster_counts_", None)
     if counts is None or len(counts) == 1:  # components alone, or too few points to say more
         return None
-    chosen = int(found.model.n_clusters_)
+    chosen = int(counted.n_clusters_)
     chart = line_chart(
-        scores,
+        counted.cluster_count_scores_,
         x_values=counts,
         x_label="number of clusters",
         y_label="score",
@@ -174,9 +177,9 @@ def cluster_counts(found: Findings) -> tuple[str, str, str] | None:
         f"both find, less those that only one finds. The dashed line is at {chosen}, the number "
         "chosen."
     )
-    next_best = found.model.best_counts(3)[1:]
+    next_best = counted.best_counts(3)[1:]
     if next_best:
         words += f" Next: {', '.join(map(str, next_best))}."
-    if not found.learnt("structure_found_"):
+    if not counted.structure_found_:
         words += " <b>No structure found</b>: no number of clusters is found again."
     return "Number of clusters", chart, words
