@@ -132,7 +132,8 @@ def fate(loop: Loop, mutant: Mutant, tests: Sequence[tuple[pytest.Item, float]])
     """
 
     def run() -> int:
-        _replace_code(mutant)
+        if not _replace_code(mutant):
+            return -2
         for index, (item, seconds) in enumerate(tests):
             limit_processor_time(2 + 5 * seconds)
             if loop.fails(item):
@@ -143,13 +144,16 @@ def fate(loop: Loop, mutant: Mutant, tests: Sequence[tuple[pytest.Item, float]])
     outcome, index = in_child(run)
     if outcome != "done":
         return outcome, ""
+    if index == -2:
+        raise LookupError(f"{mutant.name}: no such function among those that are imported")
     return ("survived", "") if index < 0 else ("failed", tests[index][0].nodeid)
 
 
-def _replace_code(mutant: Mutant) -> None:
-    """Give the changed code to the function itself: whoever imported it runs the mutant.
+def _replace_code(mutant: Mutant) -> bool:
+    """Give the changed code to the function itself, which all who imported it then run.
 
-    Kernels are plain functions here, and need not be compiled again.
+    Kernels are plain functions here, and need not be compiled again. False if there is no such
+    function.
     """
     new = mutant.code()
     found = [
@@ -160,6 +164,6 @@ def _replace_code(mutant: Mutant) -> None:
         and each.__code__.co_qualname == mutant.function
         and each.__code__.co_firstlineno == new.co_firstlineno
     ]
-    assert found, f"{mutant.name}: no such function"
     for function in found:
         function.__code__ = new
+    return bool(found)
