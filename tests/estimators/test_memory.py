@@ -9,7 +9,8 @@ from sklearn.base import clone
 from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
 
-from srsg import SRSG, L1Graph
+from srsg import SRSG, ElasticNetGraph, L1Graph
+from srsg.engines.checkpoint import FolderCheckpoint
 from support.estimators import ALL_ESTIMATORS
 
 X = load_digits().data[:150]
@@ -116,3 +117,42 @@ def test_a_warning_of_a_cached_fit_points_at_the_users_line(tmp_path):
     with pytest.warns(ConvergenceWarning) as caught:
         SRSG(3, max_sweeps=1, step=0.01, memory=str(tmp_path)).fit(X)
     assert {warning.filename for warning in caught} == {__file__}
+
+
+@pytest.mark.parametrize("settings", [{}, {"approximate": True}, {"affine": True}])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_a_graph_whose_codes_are_not_those_of_its_certificates_is_built_again(
+    tmp_path, builds, settings, dtype
+):
+    if "approximate" in settings:
+        pytest.importorskip("faiss", reason="needs srsg[approximate]")
+    points = np.concatenate([X, X[:5]]).astype(dtype)  # some are equal
+    model = L1Graph(3, memory=str(tmp_path), random_state=0, **settings).fit(points)
+    clone(model).fit(points)
+    assert len(builds) == 1
+    change_codes(tmp_path)
+    with pytest.warns(UserWarning, match="other codes than those its certificates belong to"):
+        again = clone(model).fit(points)
+    assert len(builds) == 2
+    np.testing.assert_array_equal(again.codes_.toarray(), model.codes_.toarray())
+    np.testing.assert_array_equal(again.kkt_violation_, model.kkt_violation_)
+
+
+@pytest.mark.parametrize("estimator", [ElasticNetGraph, SRSG])
+def test_codes_are_checked_against_edges_and_weights(tmp_path, builds, estimator):
+    model = estimator(3, memory=str(tmp_path), random_state=0).fit(X)
+    change_codes(tmp_path, edges=False)
+    with pytest.warns(UserWarning, match="other codes"):
+        clone(model).fit(X)
+    assert len(builds) == 2
+
+
+def change_codes(folder, *, edges=True):
+    """Scale the codes of a kept graph, and its edges too, under the right checksum."""
+    (path,) = folder.rglob("graph.*.npz")
+    with np.load(path) as file:
+        arrays = dict(file)
+    path.unlink()
+    for name in ("codes_", "affinity_matrix_")[: 1 + edges]:
+        arrays[f"{name}/csr/data"] = 1.5 * arrays[f"{name}/csr/data"]
+    FolderCheckpoint(path.parent).save("graph", arrays)

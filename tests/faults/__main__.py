@@ -59,7 +59,7 @@ The same fit was repeated {n_runs} times, in turn with `n_jobs` 1 and 2, on a bu
 
 def line(row):
     outcomes = "; ".join(
-        f"{name.replace('|', '/')[:200]} ({count})" for name, count in row["outcomes"].items()
+        f"{name.replace('|', '/')[:300]} ({count})" for name, count in row["outcomes"].items()
     )
     bits = f"{row['same']} of {row['compared']}" if row["compared"] else "-"
     return f"| {row['fault']} | {sum(row['outcomes'].values())} | {outcomes} | {bits} |"
@@ -87,7 +87,7 @@ def scenarios(share):
         "compiling": processes.compiling,
         "workers with nanny": lambda bits: clusters.workers_with_nanny(bits, some),
         "workers without nanny": lambda bits: clusters.workers_without_nanny(bits, some),
-        "schedulers": lambda bits: clusters.schedulers(bits, few),
+        "schedulers": lambda bits: clusters.schedulers(bits, some),
         "other packages": lambda bits: clusters.other_packages(bits, package),
     }
 

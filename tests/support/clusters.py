@@ -53,8 +53,18 @@ def scheduler_process(folder):
 
 
 def kill_workers(client, how_many):
-    for process in list(client.run(os.getpid).values())[:how_many]:
+    for process in settled_workers(client)[:how_many]:
         os.kill(process, signal.SIGKILL)
+
+
+def settled_workers(client):
+    """The processes of workers, once their nannies have heard from them.
+
+    Dask does not start a worker again that is lost before. Nannies look every 50 ms.
+    """
+    found = list(client.run(os.getpid).values())
+    time.sleep(0.5)
+    return found
 
 
 class Disturbed(Progress):

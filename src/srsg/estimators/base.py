@@ -25,7 +25,6 @@ from srsg.estimators.cluster_counts import BestCountsMixin, score_cluster_counts
 from srsg.estimators.equal_points import EqualPointsMixin
 from srsg.estimators.fitting import (
     CallbackMixin,
-    build_or_load_graph,
     engine_of,
     fit_task,
     is_dask,
@@ -33,6 +32,7 @@ from srsg.estimators.fitting import (
     progress_of,
     with_callbacks,
 )
+from srsg.estimators.kept_graphs import build_or_load_graph
 from srsg.estimators.new_points import NewPointsMixin
 from srsg.graph.embedding import (
     Embedding,
@@ -417,6 +417,10 @@ class GraphClusterer(
 
     def _checked(self, X: Matrix, **options: Any) -> NDArray | sparse.csr_array:
         return validate_data(self, X, accept_sparse="csr", dtype=ACCEPTED, **options)
+
+    def _graph_is_consistent(self, points: Points, engine: Engine) -> bool:
+        """Whether the parts of a graph that was read from a file belong together."""
+        return True
 
     def _learn_graph(self, points: Points, engine: Engine) -> None:
         build_or_load_graph(self, points, engine)

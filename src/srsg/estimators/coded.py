@@ -19,6 +19,7 @@ from srsg.engines.checkpoint import digest_array, zero_digest
 from srsg.engines.warnings import made_dense
 from srsg.estimators.base import AT_LEAST_ONE, POSITIVE, GraphClusterer
 from srsg.estimators.equal_points import warn_of_zero_rows
+from srsg.estimators.kept_graphs import certificates_are_true, same_matrix
 from srsg.graph.affinity import largest_codes, nearest_codes, unit_codes
 from srsg.graph.embedding import Embedding, embedded_graph
 from srsg.graph.explanation import (
@@ -138,6 +139,18 @@ class CodeClusterer(GraphClusterer):
     def _edges(self) -> sparse.csr_array:
         """The directed graph that the codes make: row i has the edges that point i chose."""
         return self.codes_
+
+    def _graph_is_consistent(self, points: Points, engine: Engine) -> bool:
+        return same_matrix(self.affinity_matrix_, symmetrized(self._edges())) and (
+            certificates_are_true(self, self._weights_of_codes(), points, engine)
+        )
+
+    def _weights_of_codes(self) -> tuple[Any, Any] | None:
+        """The weights of the l1 norm and of the squared l2 norm that ``codes_`` minimise.
+
+        None if ``kkt_violation_`` is not that of ``codes_``, or does not follow from them alone.
+        """
+        return None
 
     def _spread_to_equal(self) -> None:
         equal = self._equal

@@ -193,6 +193,9 @@ class ElasticNetGraph(AgreementClusterer, PostprocessedClusterer):
         self.kkt_violation_ = result.kkt_violation
         self.dual_gap_ = result.dual_gap
 
+    def _weights_of_codes(self) -> tuple[float | FloatArray, float | FloatArray]:
+        return self.lam_ * self.l1_ratio, self.lam_ * (1 - self.l1_ratio) / 2
+
     def _code_new(self, points: Points, new: Points, engine: Engine) -> sparse.csr_array:
         return self._solve(points, engine, queries=new)[1].codes
 

@@ -186,5 +186,8 @@ class L1Graph(CertifiedClusterer):
         self.neighbors_ = result.neighbors
         self.n_scans_ = result.n_scans if isinstance(result, L1Codes) else 0
 
+    def _weights_of_codes(self) -> tuple[float, float]:
+        return self.lam, 0.0
+
     def _code_new(self, points: Points, new: Points, engine: Engine) -> sparse.csr_array:
         return l1_codes(points, self.lam, queries=new, tol=self.tol, engine=engine).codes

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 from distributed.comm import CommClosedError
 
@@ -28,8 +30,14 @@ class Future:
 class Client:
     status = "running"
 
-    def nthreads(self):
+    async def nthreads(self):
         return {"tcp://127.0.0.1:1": 1}
+
+    async def run(self, function, workers, on_error):
+        return {worker: await function() for worker in workers}
+
+    def sync(self, function, callback_timeout):
+        return asyncio.run(asyncio.wait_for(function(), callback_timeout))
 
     def cancel(self, futures, force):
         pass

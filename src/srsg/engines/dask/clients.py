@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 PATIENCE = 10
@@ -24,6 +25,26 @@ def needed_dask() -> Any:
             "A Dask cluster needs dask and distributed: pip install 'srsg[dask]'."
         ) from error
     return distributed
+
+
+def answer_within(client: Any, seconds: float, ask: Callable[[], Awaitable[Any]]) -> Any:
+    """What a method of the client returns, with a bound on the time that it may take.
+
+    The connection to a scheduler that has stopped, but whose machine still runs, does not break:
+    without a bound the client would wait forever.
+    """
+
+    async def answer() -> Any:
+        return await ask()  # in the client's event loop its methods can be awaited
+
+    try:
+        return client.sync(answer, callback_timeout=seconds)
+    except TimeoutError as error:
+        raise ClusterError(
+            f"The Dask scheduler at {client.scheduler.address} does not answer: no word from it "
+            f"for {seconds:.0f} s. Look whether it still runs; with checkpoint= the work done so "
+            "far is kept."
+        ) from error
 
 
 def client_of(choice: Any) -> Any:

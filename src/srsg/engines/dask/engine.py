@@ -23,6 +23,7 @@ from srsg.engines.dask.shards import (
     ShardedPoints,
     array_chunks,
     check_reports,
+    send,
 )
 from srsg.engines.dask.task_pool import (
     Lost,
@@ -87,7 +88,7 @@ class DaskEngine:
 
         def submit(block: Block) -> list[Any]:
             if not shared or shared[-1].status != "finished":  # lost with all workers that had it
-                shared.append(self.client.scatter(data, broadcast=True, hash=False))
+                shared.append(send(self.client, data, broadcast=True))
             return [self.client.submit(_apply, task, shared[-1], block, pure=False)]
 
         pool = TaskPool(self.client, submit, lambda workers, under_way: [], label)

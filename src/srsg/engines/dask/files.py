@@ -17,6 +17,8 @@ from pyarrow import parquet
 
 from srsg.engines.dask.clients import client_of
 from srsg.engines.dask.engine import BYTES_PER_SHARD
+from srsg.engines.dask.task_pool import TaskPool, living_workers
+from srsg.engines.progress import SILENT
 from srsg.files import columns as tables
 from srsg.files.arrays import load_npy
 from srsg.files.checking import checked_labels
@@ -100,9 +102,14 @@ def read_array(
             f"{path}: the workers of a cluster read files ending in {' '.join(ENDINGS)} only."
         )
     request = Request(labels=labels, columns=columns, variable=variable)
-    threads = max(1, sum(client.nthreads().values()))
-    absolute = str(Path(path).absolute())
-    layout = client.submit(describe, absolute, request, threads, pure=False).result()
+    threads = max(1, sum(living_workers(client).values()))
+    facts = (str(Path(path).absolute()), request, threads)
+
+    def submit(_: int) -> list[Any]:
+        return [client.submit(describe, *facts, pure=False)]
+
+    pool = TaskPool(client, submit, lambda workers, under_way: [], f"layout of {path}")
+    (layout,) = pool.results([0], SILENT)
     array = import_module("dask.array").from_array(
         replace(layout, found=None),  # goes to every worker
         chunks=(tuple(np.diff(layout.ends, prepend=0).tolist()), layout.shape[1]),

@@ -13,9 +13,13 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from srsg.engines.dask.clients import answer_within
 from srsg.engines.sizes import Sized
 from srsg.points import Points, float_type, unit_points
 from srsg.types import IntArray
+
+PATIENCE = 600.0
+"""Seconds to send a shard, or to hear where shards are: long enough for a slow network."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +68,11 @@ class Chunk(Protocol):
         """Have a worker make the shard, this one if possible; its future is the last.
 
         ``again`` tells that the shard was made before and is lost."""
+
+
+def send(client: Any, data: Any, **where: Any) -> Any:
+    """The future of data that are sent to workers."""
+    return answer_within(client, PATIENCE, lambda: client.scatter(data, hash=False, **where))
 
 
 def report_of(shard: Shard) -> Report:
@@ -176,7 +185,7 @@ class Placement:
 
     def settle(self) -> None:
         """Note where every shard is now."""
-        where = self.client.who_has(self.futures)
+        where = answer_within(self.client, PATIENCE, lambda: self.client.who_has(self.futures))
         for place, future in enumerate(self.futures):
             self.owners[place] = next(iter(where.get(future.key, ())), "")
 
@@ -189,7 +198,7 @@ class ArrayChunk:
     prepared: bool = False
 
     def submit(self, client: Any, worker: str, again: bool) -> list[Any]:
-        values = client.scatter(self.values, workers=[worker], hash=False)
+        values = send(client, self.values, workers=[worker])
         options = {"prepared": self.prepared, "workers": [worker], "pure": False}
         return [client.submit(Shard, values, **options)]
 

@@ -13,7 +13,8 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
-from srsg.engines.dask.clients import ClusterError, needed_dask
+from srsg.engines.dask.clients import ClusterError, answer_within, needed_dask
+from srsg.engines.dask.versions import check_versions
 from srsg.engines.progress import Progress
 
 Lost = Callable[[dict[str, int], list[int]], list[int]]
@@ -159,17 +160,27 @@ class TaskPool:
 
 
 def living_workers(client: Any) -> dict[str, int]:
-    """Number of threads of every worker; waits a while if there is no worker."""
+    """Number of threads of every worker, all with the same code as this process.
+
+    Waits a while if there is no worker.
+    """
     deadline = time.monotonic() + PATIENCE
     while client.status == "running":
         try:
-            workers = client.nthreads()
+            workers = answer_within(client, PATIENCE, client.nthreads)
+            check_versions(client, workers)
+        except ClusterError:
+            raise
         except OSError:
             break
         if workers:
             return workers
         if time.monotonic() > deadline:
-            raise ClusterError(f"The Dask cluster at {client.scheduler.address} has no workers.")
+            raise ClusterError(
+                f"The Dask cluster at {client.scheduler.address} has no workers, and none came "
+                f"within {PATIENCE:.0f} s. Their logs say why they ended or did not start: often "
+                "they lack memory, or a package, or have other versions of dask than this process."
+            )
         time.sleep(0.1)
     raise scheduler_lost(client, "a check of the workers")
 

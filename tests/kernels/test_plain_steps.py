@@ -1,0 +1,128 @@
+"""Steps, pulls and places on tiny data: what other tests of the kernels do not come to."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from srsg.engines import ThreadEngine
+from srsg.kernels import fpgd_sp
+from srsg.kernels.graphs import spread_out
+from srsg.points import unit_points
+from srsg.solvers import l1_codes, laplacian_codes
+from support.kernels import from_python
+
+ENGINE = ThreadEngine(1)
+power_bound, stable_step = (
+    from_python(getattr(fpgd_sp, name)) for name in ("power_bound", "stable_step")
+)
+
+
+# The step of Algorithm 1
+
+
+@pytest.mark.parametrize("size", [5, 70])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_the_step_is_cut_to_the_stable_bound(size, seed):
+    """Seventy coordinates are too many for bisection alone."""
+    rng = np.random.default_rng(seed)
+    atoms = rng.standard_normal((size, 6))
+    atoms[:, 0] += 1  # one eigenvalue stands out
+    gram = atoms @ atoms.T
+    moves = rng.random(size) < 0.9
+    largest = np.linalg.eigvalsh(gram[moves][:, moves])[-1]
+    bound = 0.5 / largest
+    assert stable_step(gram, moves, 0.9 * bound) == 0.9 * bound
+    for step in (1.1 * bound, 100 * bound):
+        cut = stable_step(gram, moves, step)
+        assert bound * (1 - 1e-5) <= cut <= bound * (1 + 1e-12)
+
+
+def test_power_iterations_find_the_largest_eigenvalue_from_below():
+    rng = np.random.default_rng(0)
+    atoms = rng.standard_normal((9, 3))
+    atoms[:, 0] += 2
+    gram, chosen = atoms @ atoms.T, np.array([0, 2, 3, 5, 8])
+    largest = np.linalg.eigvalsh(gram[chosen][:, chosen])[-1]
+    found = power_bound(gram, chosen)
+    assert largest * (1 - 1e-9) <= found <= largest * (1 + 1e-14)
+
+
+# The Laplacian's codes, with and without the Gram matrix
+
+
+def long_gap(x, z, atoms, lam, ridge, pull):
+    """Primal minus dual objective of the plain l1 problem of longer vectors."""
+    long_atoms = np.hstack([atoms, np.sqrt(ridge) * np.eye(len(z))])
+    long_x = np.concatenate([x, pull / np.sqrt(ridge)])
+    resid = long_x - z @ long_atoms
+    worst = np.abs(long_atoms @ resid).max()
+    scale = min(resid @ long_x / (resid @ resid), lam / 2 / worst)
+    dual = 2 * scale * resid @ long_x - scale**2 * resid @ resid
+    return resid @ resid + lam * np.abs(z).sum() - dual
+
+
+@pytest.mark.parametrize("by_gram", [False, True])
+@pytest.mark.parametrize(("lam", "gamma"), [(0.1, 0.3), (0.02, 0.02), (0.5, 2.0)])
+def test_laplacian_codes_solve_every_problem(monkeypatch, by_gram, lam, gamma):
+    monkeypatch.setattr("srsg.solvers.laplacian.GRAM_FEATURES", 1 if by_gram else 1000)
+    rng = np.random.default_rng(3)
+    points = unit_points(
+        np.repeat(rng.standard_normal((3, 5)), 4, axis=0) + 0.4 * rng.standard_normal((12, 5))
+    )
+    x = points.x
+    start = l1_codes(points, lam, n_neighbors=3, engine=ENGINE)
+    found = laplacian_codes(
+        points,
+        start.codes,
+        start.neighbors,
+        lam=lam,
+        gamma=gamma,
+        max_sweeps=80,
+        tol=1e-14,
+        laplacian="neighbors",
+        engine=ENGINE,
+    )
+    Z = found.codes.toarray()
+    S = np.zeros((12, 12))
+    np.put_along_axis(S, start.neighbors, 1, axis=1)
+    weights = gamma * (S + S.T)
+    gradient = 2 * (x - Z @ x) @ x.T - 2 * (weights.sum(axis=1)[:, None] * Z - weights @ Z)
+    violation = np.where(Z != 0, np.abs(gradient - lam * np.sign(Z)), np.abs(gradient) - lam)
+    np.fill_diagonal(violation, 0)
+    assert violation.max() < 1e-4
+    assert found.kkt_violation.max() < 1e-9
+    for i in range(12):
+        others = np.delete(np.arange(12), i)
+        pull = (weights[i] @ Z)[others]
+        gap = long_gap(x[i], Z[i, others], x[others], lam, weights[i].sum(), pull)
+        assert found.dual_gap[i] == pytest.approx(gap, abs=1e-4)
+        assert found.dual_gap[i] < 1e-7
+
+
+# Places of the points in a picture
+
+
+def drawn(position, n_epochs=7, seed=3):
+    position = position.copy()
+    source, target = np.array([0, 1, 2, 4, 0]), np.array([1, 2, 3, 5, 3])
+    spread_out(position, source, target, np.array([1.0, 1.0, 2.0, 1.5, 3.0]), n_epochs, seed)
+    return position
+
+
+def test_the_picture_has_no_preferred_axis_and_no_origin():
+    rng = np.random.default_rng(0)
+    position = rng.standard_normal((6, 2)) * [3, 1] + [0.5, 2.0]
+    found = drawn(position)
+    np.testing.assert_allclose(drawn(position[:, ::-1])[:, ::-1], found, atol=1e-12)
+    np.testing.assert_allclose(drawn(-position), -found, atol=1e-12)
+    np.testing.assert_allclose(drawn(position + 8.0) - 8.0, found, atol=1e-9)
+    assert np.abs(drawn(position, seed=4) - found).max() > 1e-3
+
+
+def test_points_without_an_edge_are_pushed_apart():
+    """One edge, whose ends have the same place, and a third point beside them."""
+    position = np.array([[0.0, 0.0], [0.0, 0.0], [0.6, 0.8]])
+    spread_out(position, np.array([0]), np.array([1]), np.array([1.0]), 3, 0)
+    assert np.linalg.norm(position[0] - position[2]) > 1.05
+    np.testing.assert_array_equal(position[2], [0.6, 0.8])  # only the ends of edges move

@@ -1,0 +1,146 @@
+"""``python -m tools.mutate``: change the code, run the tests, write docs/mutation.md.
+
+``run FOLDER`` tests mutants of a folder and adds to its file in docs/results; ``page`` writes the
+page from it; ``show FOLDER`` prints the mutants.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from tools.mutate.mutants import ROOT, Mutant, drawn
+
+KEPT = ROOT / "docs" / "results"
+
+TESTS = {
+    "kernels": ["tests/kernels", "tests/solvers", "tests/neighbors", "src/srsg/solvers"],
+    "solvers": ["tests/solvers", "tests/kernels", "tests/properties", "src/srsg/solvers"],
+    "graph": ["tests/graph", "tests/kernels", "src/srsg/graph", "tests/estimators"],
+}
+"""Where the tests of a folder are."""
+
+LONGEST = {"kernels": 5.0, "solvers": 5.0, "graph": 5.0}
+"""Seconds of the slowest test that is used: what it would notice, others notice sooner. Kernels run
+as plain Python, where tests of a usual size never end."""
+
+MOST = {"kernels": 12.0, "solvers": 10.0, "graph": 10.0}
+"""Seconds of all tests that are run on a mutant, the quickest first."""
+
+
+def run(folder: str, count: int, only: str) -> None:
+    """Test mutants of a folder; those that are known already are not tested again."""
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"
+    if folder == "kernels":
+        os.environ["NUMBA_DISABLE_JIT"] = "1"  # compiling a mutant takes longer than testing it
+    import pytest
+
+    from tools.mutate.children import Loop
+
+    sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
+    loop = Loop(lambda items: _run(loop, items, folder, count, only))
+    options = ["-q", "--tb=no", "-s", "-p", "no:cacheprovider", "--rootdir", str(ROOT)]
+    code = pytest.main([*options, *(str(ROOT / each) for each in TESTS[folder])], plugins=[loop])
+    if code not in (0, 5):
+        raise SystemExit(f"pytest ended with {code}.")
+
+
+def _run(loop: Any, items: list[Any], folder: str, count: int, only: str) -> None:
+    from tools.mutate.children import fate
+
+    if folder != "kernels":
+        _load_kernels()
+    known = _reached(loop, items, folder)
+    for mutant in drawn(folder, count):
+        is_known = kept(folder).get(mutant.name, {}).get("digest") == mutant.digest
+        if is_known or only not in mutant.name:
+            continue
+        tests = _tests_of(mutant, items, known, MOST[folder])
+        outcome, by = fate(loop, mutant, tests) if tests else ("not reached", "")
+        keep(mutant, outcome, by)
+        print(f"{outcome:11} {mutant.line:4} {mutant.name}  {by}", flush=True)
+
+
+def _load_kernels() -> None:
+    """Have the compiled code in this process, so that its children need not load it."""
+    from sklearn.datasets import load_digits
+
+    from srsg import SRSG
+
+    SRSG(3, n_jobs=1).fit(load_digits().data[:60])
+
+
+def _reached(loop: Any, items: list[Any], folder: str) -> dict[str, Any]:
+    """For every test the lines that it runs; computed once for a folder."""
+    from tools.mutate.children import lines_run
+
+    place = Path(os.environ.get("TMPDIR", "/tmp")) / f"srsg-lines-{folder}.json"
+    known = json.loads(place.read_text()) if place.exists() else {}
+    for item in items:
+        if item.nodeid not in known:
+            known[item.nodeid] = lines_run(loop, item, LONGEST[folder])
+            place.write_text(json.dumps(known))
+    return known
+
+
+def _tests_of(
+    mutant: Mutant, items: Iterable[Any], known: dict[str, Any], most: float
+) -> list[tuple[Any, float]]:
+    """The tests that reach a mutant, the quickest first."""
+    found = []
+    for item in items:
+        seen = known[item.nodeid]
+        if seen and mutant.is_reached_by(set(seen["files"].get(str(mutant.path), []))):
+            found.append((item, seen["seconds"]))
+    found.sort(key=lambda pair: pair[1])
+    total, chosen = 0.0, []
+    for item, seconds in found:
+        total += seconds
+        if total > most and chosen:
+            break
+        chosen.append((item, seconds))
+    return chosen
+
+
+def kept(folder: str) -> dict[str, dict[str, Any]]:
+    place = KEPT / f"mutation-{folder}.json"
+    return json.loads(place.read_text()) if place.exists() else {}
+
+
+def keep(mutant: Mutant, outcome: str, by: str) -> None:
+    facts = {"line": mutant.line, "digest": mutant.digest, "outcome": outcome, "by": by}
+    folder = mutant.path.parent.name
+    found = {**kept(folder), mutant.name: facts}
+    (KEPT / f"mutation-{folder}.json").write_text(
+        json.dumps(found, indent=0, sort_keys=True) + "\n"
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="tools.mutate", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    for name, words in (("run", "test mutants"), ("show", "print the mutants to be tested")):
+        command = commands.add_parser(name, help=words)
+        command.add_argument("folder", choices=sorted(TESTS))
+        command.add_argument("--count", type=int, default=120)
+        command.add_argument("--only", default="", help="mutants whose name contains this")
+    commands.add_parser("page", help="write docs/mutation.md")
+    chosen = parser.parse_args()
+    if chosen.command == "run":
+        run(chosen.folder, chosen.count, chosen.only)
+    elif chosen.command == "show":
+        for mutant in drawn(chosen.folder, chosen.count):
+            print(f"{mutant.line:4} {mutant.name}")
+    else:
+        from tools.mutate.page import write_page
+
+        write_page({folder: kept(folder) for folder in TESTS})
+
+
+if __name__ == "__main__":
+    main()
