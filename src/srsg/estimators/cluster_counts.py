@@ -209,7 +209,8 @@ class _Half:
     def labels(self, count: int) -> NDArray[np.intp]:
         vectors = unit_length_rows(self.vectors[:, :count])
         with _no_warnings():  # of K-means, where there are fewer different points than clusters
-            return self.part._labels_of(vectors, count, self.seed, self.engine)
+            part = self.part
+            return part._labels_of(vectors, count, self.seed, self.engine, part._equal)
 
 
 def _mean_score(halves: list[_Half], count: int) -> float:

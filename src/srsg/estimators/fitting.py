@@ -1,4 +1,4 @@
-"""How a fit runs: on which engine, reported to which callbacks, from which cache."""
+"""How a fit runs: all or nothing, on which engine, and reported to which callbacks."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils._param_validation import HasMethods
@@ -16,7 +15,14 @@ from sklearn.utils.validation import validate_data
 from srsg.engines import Engine, ThreadEngine
 from srsg.engines.budget import block_size_within
 from srsg.engines.checkpoint import FolderCheckpoint
-from srsg.engines.progress import NO_CHECKPOINT, Checkpoint, Progress, Stage, progress_for
+from srsg.engines.progress import (
+    NO_CHECKPOINT,
+    Checkpoint,
+    Progress,
+    Stage,
+    announce_compiling,
+    progress_for,
+)
 from srsg.points import Points
 
 if TYPE_CHECKING:
@@ -34,23 +40,6 @@ ENGINE_CONSTRAINTS: dict[str, list[Any]] = {
     "checkpoint": [str, os.PathLike, None],
 }
 """Of the parameters that estimators have which can work on a cluster."""
-
-NOT_OF_THE_GRAPH = {
-    "n_clusters",
-    "affinity",
-    "bridge",
-    "n_components",
-    "assign_labels",
-    "n_init",
-    "memory",
-    "max_memory",
-    "n_jobs",
-    "engine",
-    "checkpoint",
-    "random_state",
-    "verbose",
-}
-"""Parameters that no graph depends on, except for the sample that certifies an approximate one."""
 
 _Support: Any = object if callback is None else callback.CallbackSupportMixin
 
@@ -98,11 +87,58 @@ def fit_task(estimator: Any, X: Any) -> Iterator[None]:
     task.call_on_fit_task_end(estimator=estimator, X=X)
 
 
-def progress_of(estimator: Any) -> Progress:
-    """The progress that an estimator asks for; it reports to its callbacks too, if it has any."""
-    progress = progress_for(estimator.verbose)
-    under_way = hasattr(estimator, "_callback_fit_ctx")
-    return CallbackProgress(estimator, progress) if under_way else progress
+@contextmanager
+def fit_under_way(estimator: Any, X: Any) -> Iterator[tuple[Points, Engine]]:
+    """A fit: the validated points, and the one engine that does all the work.
+
+    A fit that fails or is interrupted leaves the estimator as it was before.
+    """
+    estimator._validate_params()
+    _refuse_truth_values(estimator)
+    before = _take_learnt(estimator)
+    shown = progress_for(estimator.verbose)
+    try:
+        with announce_compiling(shown), fit_task(estimator, X):
+            has_callbacks = hasattr(estimator, "_callback_fit_ctx")
+            progress = CallbackProgress(estimator, shown) if has_callbacks else shown
+            yield _points_and_engine(estimator, X, progress)
+    except BaseException:
+        _take_learnt(estimator)
+        vars(estimator).update(before)
+        raise
+
+
+def _points_and_engine(estimator: Any, X: Any, progress: Progress) -> tuple[Points, Engine]:
+    points: Points
+    if is_dask(X):
+        engine = engine_of(estimator, progress)
+        points = points_on_workers(estimator, X, engine)
+        estimator._check_size(points.n)
+        estimator.fit_X_ = points.lazy[0]
+    else:
+        checked = estimator._checked(X, ensure_min_samples=2, ensure_min_features=2)
+        estimator._check_size(checked.shape[0])
+        # The engine notices too little memory before any is taken.
+        engine = engine_of(estimator, progress, checked)
+        estimator.fit_X_ = estimator._prepared(checked)
+        points = Points(estimator.fit_X_)
+    equal = estimator._find_equal(points, engine)
+    estimator.first_equal_ = equal.first_equal
+    return estimator._points_to_code(points, equal, engine), engine
+
+
+def _take_learnt(estimator: Any) -> dict[str, Any]:
+    """Make an estimator forget everything learnt, and return it."""
+    attributes = vars(estimator)
+    return {name: attributes.pop(name) for name in list(attributes) if name.endswith("_")}
+
+
+def _refuse_truth_values(estimator: Any) -> None:
+    """True and False are integers to Python, and so to scikit-learn; kernels disagree."""
+    for name, value in estimator.get_params(deep=False).items():
+        allowed = estimator._parameter_constraints.get(name, [])
+        if isinstance(value, bool) and not {"boolean", "verbose"} & {*map(str, allowed)}:
+            raise TypeError(f"{name} must not be {value}: it is a number or a name.")
 
 
 def engine_of(
@@ -156,89 +192,3 @@ def points_on_workers(estimator: Any, X: Any, engine: Engine) -> ShardedPoints:
     points = points_of_array(X, engine, kind)
     validate_data(estimator, points, skip_check_array=True)
     return points
-
-
-def build_or_load_graph(estimator: Any, points: Points, engine: Engine) -> None:
-    """Set the attributes that ``_build_graph`` learns, from the cache if they are there.
-
-    Graphs are kept in the folder of ``memory`` or, without one, in that of ``checkpoint``. Their
-    key consists of the points, the estimator's type and the parameters that the graph depends on;
-    the checkpoint adds the version of the algorithms.
-    """
-    cache = _cache_of(estimator, engine)
-    kept = cache.of("graph", *_facts(estimator), lambda: engine.fingerprint(points))
-    found = kept.load("graph")
-    if found:
-        vars(estimator).update(_attributes(found[0]))
-        return
-    before = set(vars(estimator))
-    estimator._build_graph(points, engine)
-    learnt = {name: value for name, value in vars(estimator).items() if name not in before}
-    kept.save("graph", _arrays(learnt))
-
-
-def _cache_of(estimator: Any, engine: Engine) -> Checkpoint:
-    memory = estimator.memory
-    if memory is None:
-        return engine.checkpoint
-    # joblib.Memory names the folder it works in; with location=None it keeps nothing.
-    folder = memory if isinstance(memory, str) else memory.location
-    return Checkpoint() if folder is None else FolderCheckpoint(folder)
-
-
-def _facts(estimator: Any) -> list[Any]:
-    """What tells this graph from others of the same points."""
-    parameters = estimator.get_params(deep=False)
-    ignored = NOT_OF_THE_GRAPH
-    if parameters.get("approximate"):
-        ignored = ignored - {"random_state"}
-    facts: list[Any] = [type(estimator).__name__]
-    for name in sorted(parameters.keys() - ignored):
-        value = parameters[name]
-        facts.append(name)
-        # The text of a sparse matrix says little of its entries.
-        facts += _csr_parts(value).values() if sparse.issparse(value) else [value]
-    return facts
-
-
-def _csr_parts(matrix: Any) -> dict[str, NDArray]:
-    csr = sparse.csr_array(matrix)
-    shape = np.array(csr.shape)
-    return {"data": csr.data, "indices": csr.indices, "indptr": csr.indptr, "shape": shape}
-
-
-def _arrays(attributes: dict[str, Any]) -> dict[str, NDArray]:
-    """Attributes as named arrays, which files can hold: the inverse of :func:`_attributes`."""
-    arrays: dict[str, NDArray] = {}
-    for name, value in attributes.items():
-        if sparse.issparse(value):
-            arrays |= {f"{name}/csr/{part}": array for part, array in _csr_parts(value).items()}
-        elif isinstance(value, dict):
-            arrays[f"{name}/keys"] = np.array(list(value))
-            arrays[f"{name}/values"] = np.array(list(value.values()))
-        elif isinstance(value, np.ndarray):
-            arrays[f"{name}/array"] = value
-        else:
-            # A number, or None as an empty array.
-            arrays[f"{name}/value"] = np.array([] if value is None else [value])
-    return arrays
-
-
-def _attributes(arrays: dict[str, NDArray]) -> dict[str, Any]:
-    grouped: dict[str, dict[str, NDArray]] = {}
-    for key, array in arrays.items():
-        name, _, part = key.partition("/")
-        grouped.setdefault(name, {})[part] = array
-    attributes: dict[str, Any] = {}
-    for name, parts in grouped.items():
-        if "array" in parts:
-            attributes[name] = parts["array"]
-        elif "keys" in parts:
-            keys, values = parts["keys"].tolist(), parts["values"].tolist()
-            attributes[name] = dict(zip(keys, values, strict=True))
-        elif "value" in parts:
-            attributes[name] = parts["value"].tolist()[0] if parts["value"].size else None
-        else:
-            csr = tuple(parts[f"csr/{part}"] for part in ("data", "indices", "indptr"))
-            attributes[name] = sparse.csr_array(csr, shape=tuple(parts["csr/shape"].tolist()))
-    return attributes

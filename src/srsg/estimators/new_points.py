@@ -15,14 +15,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from srsg.engines import Engine, serial_linear_algebra
 from srsg.engines.progress import announce_compiling, progress_for
+from srsg.engines.warnings import warn_user
 from srsg.estimators.confidence import ConfidenceMixin
-from srsg.estimators.equal_points import warn_of_zero_rows
 from srsg.estimators.fitting import engine_of, is_dask
 from srsg.graph.assignment import FALLBACK_NEIGHBORS, cluster_shares, nearest_shares
 from srsg.graph.explanation import beside_the_best, rows_adding_to_one
 from srsg.graph.local_scaling import of_moderate_size
 from srsg.neighbors import Searchable
-from srsg.points import UnitRows
+from srsg.points import EqualPoints, UnitRows, name_rows
 from srsg.types import FloatArray, IntArray, Matrix
 
 
@@ -191,7 +191,7 @@ class NewPointsMixin(ConfidenceMixin, ClassNamePrefixFeaturesOutMixin, Transform
         zero = self._without_direction(new)
         if zero.any():
             warn_of_zero_rows(np.flatnonzero(zero))
-            shares[zero] = self._shares_of_all(self.labels_, self.n_clusters_)
+            shares[zero] = self._equal.cluster_shares(self.labels_, self.n_clusters_)
         empty = np.flatnonzero(shares.sum(axis=1) == 0)
         if empty.size:
             count = min(FALLBACK_NEIGHBORS, len(self.labels_))
@@ -232,9 +232,19 @@ class NewPointsMixin(ConfidenceMixin, ClassNamePrefixFeaturesOutMixin, Transform
         """Which new points are rows of zeros in a method that knows points by their direction."""
         return np.zeros(new.shape[0], bool)
 
+    @property
     @abstractmethod
-    def _shares_of_all(self, labels: NDArray[np.intp], n_clusters: int) -> FloatArray: ...
+    def _equal(self) -> EqualPoints: ...
 
     @property
     def _n_features_out(self) -> int:
         return self.fit_X_.shape[0]
+
+
+def warn_of_zero_rows(zero: IntArray) -> None:
+    """Say what happens to rows of zeros, given their numbers."""
+    warn_user(
+        f"X has {zero.size} row(s) of zeros, which have no direction: rows {name_rows(zero)}. "
+        "They have no code and no edge, and get the label of the largest cluster.",
+        UserWarning,
+    )
