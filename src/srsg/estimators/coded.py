@@ -17,6 +17,7 @@ from sklearn.utils import check_random_state
 from srsg.engines import Engine
 from srsg.engines.warnings import made_dense
 from srsg.estimators.base import AT_LEAST_ONE, POSITIVE, GraphClusterer
+from srsg.estimators.hooks import SpectralGraph
 from srsg.estimators.new_points import warn_of_zero_rows
 from srsg.graph.affinity import largest_codes, nearest_codes, unit_codes
 from srsg.graph.explanation import (
@@ -38,7 +39,7 @@ from srsg.points import (
     zero_digest,
 )
 from srsg.solvers import ApproximateCodes, L1Codes, approximate_l1_codes, l1_codes
-from srsg.types import Cut, FloatArray, Graph, IntArray
+from srsg.types import FloatArray, Graph, IntArray
 
 SHARES = (0.5, 0.9, 0.99, 1.0)
 """The quantiles of the violations that are reported."""
@@ -143,8 +144,6 @@ class CodeClusterer(GraphClusterer):
         return self.codes_
 
     def _spread_to_equal(self, equal: EqualPoints) -> None:
-        if equal.all_differ:
-            return
         # Every point brings the edges of its code; those it is used by go to the first of its kind.
         self.affinity_matrix_ = symmetrized(equal.spread_codes(self._edges()))
         learnt = self.__dict__
@@ -284,19 +283,15 @@ class AgreementClusterer(CodeClusterer):
         """The graph whose edges are weighed by agreement."""
         return self.affinity_matrix_
 
-    def _spectral_graph(self, engine: Engine) -> tuple[Graph, IntArray | None]:
+    def _spectral_graph(self, engine: Engine) -> SpectralGraph:
         if self.affinity != "agreement":
             return super()._spectral_graph(engine)
-        graph, neighbors = self._merged(self._graph_of_codes())
-        return agreement(graph, engine=engine), neighbors
+        merged = self._merged(self._graph_of_codes(), "ratio")
+        return merged._replace(graph=agreement(merged.graph, engine=engine))
 
     def _counted_graph(self, graph: Graph) -> Graph:
         # Edges that lose their weight for lack of agreement must not count as one more cluster.
-        return self._merged(self._graph_of_codes())[0] if self.affinity == "agreement" else graph
-
-    @property
-    def _cut(self) -> Cut:
-        return "ratio" if self.affinity == "agreement" else super()._cut
+        return self._merged(self._graph_of_codes()).graph if self.affinity == "agreement" else graph
 
 
 class PostprocessedClusterer(CodeClusterer):

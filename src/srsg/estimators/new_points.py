@@ -17,7 +17,7 @@ from srsg.engines import Engine, serial_linear_algebra
 from srsg.engines.progress import announce_compiling, progress_for
 from srsg.engines.warnings import warn_user
 from srsg.estimators.confidence import ConfidenceMixin
-from srsg.estimators.fitting import engine_of, is_dask
+from srsg.estimators.fitting import checked_input, engine_of, is_dask
 from srsg.graph.assignment import FALLBACK_NEIGHBORS, cluster_shares, nearest_shares
 from srsg.graph.explanation import beside_the_best, rows_adding_to_one
 from srsg.graph.local_scaling import of_moderate_size
@@ -63,9 +63,6 @@ class NewPointsMixin(ConfidenceMixin, ClassNamePrefixFeaturesOutMixin, Transform
 
     @abstractmethod
     def _prepared(self, X: NDArray | sparse.csr_array) -> UnitRows: ...
-
-    @abstractmethod
-    def _checked(self, X: Matrix, **options: Any) -> NDArray | sparse.csr_array: ...
 
     def transform(self, X: Matrix) -> sparse.csr_array:
         """Code new points over all fitted ones.
@@ -216,7 +213,7 @@ class NewPointsMixin(ConfidenceMixin, ClassNamePrefixFeaturesOutMixin, Transform
 
     def _new_points(self, X: Matrix) -> tuple[UnitRows, Engine]:
         """New points as :meth:`_prepared` returns them, and the engine that codes them."""
-        checked = self._checked(X, reset=False)
+        checked = checked_input(self, X, reset=False)
         engine = engine_of(self, progress_for(self.verbose), checked)
         return self._prepared(checked), engine
 

@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from srsg.engines import Engine, ThreadEngine
-from srsg.graph.embedding import Embedding, embedded_graph, unit_length_rows
+from srsg.engines import ThreadEngine
+from srsg.graph.embedding import unit_length_rows
 from srsg.graph.kmeans import check_cluster_count
-from srsg.points import EqualPoints
 from srsg.types import FloatArray, NClusters, RandomState
 
 _Clusterer: Any = object  # in truth a GraphClusterer, which has this mixin as its base
@@ -43,9 +42,11 @@ class RelabelMixin(_Clusterer):
         """
         if n_clusters is None:
             check_is_fitted(self, "embedding_")
-            engine, equal = ThreadEngine(self.n_jobs), self._equal
-            vectors = self.embedding_ if equal.all_differ else self.embedding_[equal.first]
-            return self._labels_of(vectors, self.n_clusters_, random_state, engine, equal)
+            engine = ThreadEngine(self.n_jobs)
+            merged, vectors = self._merged(self.affinity_matrix_), self.embedding_
+            if not merged.equal.all_differ:
+                vectors = vectors[merged.equal.first]
+            return self._labels_of(merged, vectors, self.n_clusters_, random_state, engine)
         check_is_fitted(self, "affinity_matrix_")
         if n_clusters != "auto":
             check_cluster_count(n_clusters, self.affinity_matrix_.shape[0])
@@ -74,12 +75,13 @@ class RelabelMixin(_Clusterer):
         check_is_fitted(self, "affinity_matrix_")
         for count in counts:
             check_cluster_count(count, self.affinity_matrix_.shape[0])
-        engine, equal = ThreadEngine(self.n_jobs), self._equal
-        most = min(max(counts), len(equal.first))
-        vectors = self._embedded(most, min(counts), engine, equal).vectors
+        engine = ThreadEngine(self.n_jobs)
+        spectral = self._spectral_graph(engine)
+        most = min(max(counts), spectral.graph.shape[0])
+        vectors = self._embedded(spectral, most, min(counts), engine).vectors
         columns = [
             self._labels_of(
-                unit_length_rows(vectors[:, :count]), count, random_state, engine, equal
+                spectral, unit_length_rows(vectors[:, :count]), count, random_state, engine
             )
             for count in counts
         ]
@@ -101,15 +103,5 @@ class RelabelMixin(_Clusterer):
         """
         check_is_fitted(self, "eigenvalues_")
         engine = ThreadEngine(self.n_jobs)
-        return self._embedded(count, self.n_clusters_, engine, self._equal).eigenvalues
-
-    def _embedded(
-        self, n_dimensions: int, n_clusters: int, engine: Engine, equal: EqualPoints
-    ) -> Embedding:
-        """Coordinates of the distinct points, bridged as for this many clusters."""
-        graph, neighbors = self._spectral_graph(engine)
-        bridge = self._bridge_for(graph, n_clusters)
-        weights = self._weights(equal)
-        return embedded_graph(
-            graph, n_dimensions, neighbors, bridge, self._cut, engine, weights=weights
-        )
+        spectral = self._spectral_graph(engine)
+        return self._embedded(spectral, count, self.n_clusters_, engine).eigenvalues
