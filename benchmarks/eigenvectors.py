@@ -228,7 +228,7 @@ def rows(data: Data, patience: int) -> Iterator[str]:
         learnt.append(model.fit_graph(data.X)._spectral_graph(ThreadEngine(1)))
 
     building = min(cpu_seconds(learn) for _ in range(2))  # the first may have to compile
-    graph, neighbors = learnt[-1]
+    graph, neighbors = learnt[-1].graph, learnt[-1].neighbors
     for cut, matrix in matrices(graph, neighbors, data.n_clusters):
         label = partial(
             cluster_graph,

@@ -21,8 +21,8 @@ STAGES = {
     "srsg.estimators.coded.symmetrized": "affinity",
     "srsg.estimators.srsg.symmetrized": "affinity",
     "srsg.estimators.coded.agreement": "affinity",
-    "srsg.estimators.base.embedded_graph": "eigenvectors",
-    "srsg.estimators.base.label_embedding": "K-means",
+    "srsg.estimators.fitting.embedded_graph": "eigenvectors",
+    "srsg.estimators.fitting.label_embedding": "K-means",
 }
 """The functions of a fit whose time is taken; what is left is the rest."""
 

@@ -171,14 +171,14 @@ def test_verbose_fits_announce_compiling(monkeypatch, capsys):
     """As a fit sees it whose kernels are not in the cache."""
     from contextlib import contextmanager
 
-    from srsg.estimators import base
+    from srsg.estimators import fitting
 
     @contextmanager
     def cold(progress):
         progress.note(COMPILING)
         yield
 
-    monkeypatch.setattr(base, "announce_compiling", cold)
+    monkeypatch.setattr(fitting, "announce_compiling", cold)
     L1Graph(3, verbose=True, random_state=0).fit(X[:60])
     assert COMPILING in capsys.readouterr().err
 

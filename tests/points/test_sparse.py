@@ -8,8 +8,8 @@ from scipy import sparse
 
 from srsg.engines.checkpoint import points_fingerprint
 from srsg.kernels.correlations import ScanBounds, SortedLists, nearest
-from srsg.points import Points, root_mean_square_length, unit_points
-from srsg.points.sparse import TILE, kernel_rows
+from srsg.points import Points, kernel_rows, root_mean_square_length, unit_points
+from srsg.points.sparse import TILE
 from support.text import term_weights
 
 

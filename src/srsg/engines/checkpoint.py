@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,14 +21,12 @@ from srsg.engines.progress import Arrays, Checkpoint, Result
 from srsg.engines.warnings import warn_user
 from srsg.files.atomic import atomic_write
 from srsg.files.errors import FileError, one_line
-from srsg.points import Points
+from srsg.points import Points, row_digests
+from srsg.points.equal import DIGEST_SIZE
 
 ALGORITHMS = 1
 """Raised by one whenever an algorithm gives other results, or keeps other arrays, than before, so
 that what older algorithms left in a folder is not used."""
-
-DIGEST_SIZE = 16
-"""Bytes of a checksum; two contents will not have the same one by chance."""
 
 
 class FolderCheckpoint(Checkpoint):
@@ -131,57 +128,6 @@ def points_fingerprint(shards: Sequence[Points]) -> str:
     True
     """
     return combine_digests([row_digests(shard) for shard in shards])
-
-
-def row_digests(points: Points) -> bytes:
-    """A digest of every point, one after the other.
-
-    One hash over all bytes would have to pass its state from worker to worker. Digests of single
-    points do not depend on where shards begin, and only 16 bytes per point travel.
-    """
-    known = points.__dict__.get("row_digests")
-    if known is None:
-        # Points of another type or width get other digests, even if their bytes are the same.
-        key = f"{points.dtype.str} {points.n_features}".encode()
-        known = b"".join(
-            [
-                hashlib.blake2b(row, digest_size=DIGEST_SIZE, key=key).digest()
-                for row in _bytes_of(points)
-            ]
-        )
-        points.__dict__["row_digests"] = known  # a fit asks more than once
-    return known
-
-
-def digest_array(digests: bytes) -> NDArray:
-    """Digests of points, one after the other, as an array of them.
-
-    Examples
-    --------
-    >>> from srsg.engines.checkpoint import digest_array, row_digests
-    >>> from srsg.points import unit_points
-    >>> first, second, third = digest_array(row_digests(unit_points([[1, 2], [3, 4], [2, 4]])))
-    >>> bool(first == third), bool(first == second)
-    (True, False)
-    """
-    return np.frombuffer(digests, dtype=f"S{DIGEST_SIZE}")
-
-
-def zero_digest(points: Points) -> bytes:
-    """The digest that a row of zeros would have among these points."""
-    if not points.in_shards and sparse.issparse(points.x):
-        return row_digests(Points(sparse.csr_array((1, points.n_features))))
-    return row_digests(Points(np.zeros((1, points.n_features), points.dtype)))
-
-
-def _bytes_of(points: Points) -> Iterator[Any]:
-    """The bytes of every point; of a sparse one, those of its columns and values."""
-    if not sparse.issparse(points.x):
-        yield from (row.data for row in np.ascontiguousarray(points.x))
-        return
-    indices = points.x.indices.astype(np.int32, copy=False)
-    for start, end in pairwise(points.x.indptr.tolist()):
-        yield indices[start:end].tobytes() + points.x.data[start:end].tobytes()
 
 
 def combine_digests(digests: Sequence[bytes]) -> str:

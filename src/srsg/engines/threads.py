@@ -16,10 +16,10 @@ from joblib import cpu_count, effective_n_jobs
 from scipy import sparse
 from threadpoolctl import ThreadpoolController
 
-from srsg.engines.checkpoint import points_fingerprint, row_digests
+from srsg.engines.checkpoint import points_fingerprint
 from srsg.engines.progress import NO_CHECKPOINT, SILENT, Checkpoint, Progress
 from srsg.engines.protocol import Block, Result, RowTask, ShardScan, Started
-from srsg.points import BLOCK_SIZE, Points, Rows
+from srsg.points import BLOCK_SIZE, Points, Rows, row_digests
 
 
 class ThreadEngine:

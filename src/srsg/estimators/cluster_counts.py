@@ -115,8 +115,8 @@ def count_clusters(
             X = model[:-1].fit_transform(X)
         clusterer.fit_graph(X)
     engine = ThreadEngine(clusterer.n_jobs)
-    graph, _ = clusterer._spectral_graph(engine)
-    return score_cluster_counts(clusterer, clusterer._counted_graph(graph), random_state, engine)
+    graph = clusterer._counted_graph(clusterer._spectral_graph(engine).graph)
+    return score_cluster_counts(clusterer, graph, random_state, engine)
 
 
 def score_cluster_counts(
@@ -139,7 +139,7 @@ def score_cluster_counts(
     quiet = _for_parts(engine)
     if len(rows) < graph.shape[0]:
         sample = _part(estimator, x, quiet)
-        graph = sample._counted_graph(sample._spectral_graph(quiet)[0])
+        graph = sample._counted_graph(sample._spectral_graph(quiet).graph)
     with engine.progress.stage("number of clusters", 2 * N_SPLITS + len(counts)) as stage:
         halves: list[_Half] = []
         for half, other, seed in _splits(len(rows), rng):
@@ -199,17 +199,18 @@ class _Half:
     ) -> None:
         self.part, self.weights, self.seed = part, weights, seed
         part.assign_labels, part.n_init = "kmeans", N_INIT
-        graph, neighbors = part._spectral_graph(engine)
+        self.spectral = part._spectral_graph(engine)
         # The first vectors of one embedding serve every number of clusters, so the components
         # must hang together: else the first vectors are those of arbitrary components.
+        graph, neighbors, cut = self.spectral.graph, self.spectral.neighbors, self.spectral.cut
         bridge = part.bridge if isinstance(part.bridge, float | int) else auto_bridge(graph, 2)
-        embedding = embedded_graph(graph, most, neighbors, bridge, part._cut, engine)
+        embedding = embedded_graph(graph, most, neighbors, bridge, cut, engine)
         self.vectors, self.engine = embedding.vectors, engine
 
     def labels(self, count: int) -> NDArray[np.intp]:
         vectors = unit_length_rows(self.vectors[:, :count])
         with _no_warnings():  # of K-means, where there are fewer different points than clusters
-            return self.part._labels_of(vectors, count, self.seed, self.engine)
+            return self.part._labels_of(self.spectral, vectors, count, self.seed, self.engine)
 
 
 def _mean_score(halves: list[_Half], count: int) -> float:

@@ -15,13 +15,12 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 
 from srsg.engines import Engine
-from srsg.engines.checkpoint import digest_array, zero_digest
 from srsg.engines.warnings import made_dense
 from srsg.estimators.base import AT_LEAST_ONE, POSITIVE, GraphClusterer
-from srsg.estimators.equal_points import warn_of_zero_rows
+from srsg.estimators.hooks import SpectralGraph
 from srsg.estimators.kept_graphs import certificates_are_true, same_matrix
+from srsg.estimators.new_points import warn_of_zero_rows
 from srsg.graph.affinity import largest_codes, nearest_codes, unit_codes
-from srsg.graph.embedding import Embedding, embedded_graph
 from srsg.graph.explanation import (
     explained_by_directions,
     weight_of_negatives,
@@ -38,9 +37,10 @@ from srsg.points import (
     root_mean_square_length,
     take_rows,
     unit_points,
+    zero_digest,
 )
 from srsg.solvers import ApproximateCodes, L1Codes, approximate_l1_codes, l1_codes
-from srsg.types import Cut, FloatArray, Graph, IntArray
+from srsg.types import FloatArray, Graph, IntArray
 
 SHARES = (0.5, 0.9, 0.99, 1.0)
 """The quantiles of the violations that are reported."""
@@ -99,15 +99,17 @@ class CodeClusterer(GraphClusterer):
         return unit_points(X, constant=self.affine_, keep_zero_rows=True).x
 
     def _find_equal(self, points: Points, engine: Engine) -> EqualPoints:
-        digests = digest_array(engine.row_digests(points))
-        equal = EqualPoints.of(digests, zero_digest(points))
+        equal = EqualPoints.from_digests(engine.row_digests(points), zero_digest(points))
         if not equal.first.size:
             raise ValueError("X has rows of zeros only, which have no direction.")
-        warn_of_zero_rows(equal.zero_rows)
+        if equal.zero_rows.size:
+            warn_of_zero_rows(equal.zero_rows)
         return equal
 
     def _points_to_code(self, points: Points, equal: EqualPoints, engine: Engine) -> Points:
-        return points if points.in_shards and equal.all_differ else self._points(engine)
+        if points.in_shards and equal.all_differ:
+            return points
+        return self._distinct_points(equal, engine)
 
     def _needs_dense(self, X: sparse.csr_array) -> str:
         """Why these sparse points are not coded as they are; empty if they are."""
@@ -122,8 +124,10 @@ class CodeClusterer(GraphClusterer):
         return f"{filled:.0%} of its values are not zero" if filled > MOSTLY_FILLED else ""
 
     def _points(self, engine: Engine) -> Points:
+        return self._distinct_points(self._equal, engine)
+
+    def _distinct_points(self, equal: EqualPoints, engine: Engine) -> Points:
         """The distinct points, where the engine can use them."""
-        equal = self._equal
         return engine.points(
             self.fit_X_ if equal.all_differ else take_rows(self.fit_X_, equal.first)
         )
@@ -152,10 +156,7 @@ class CodeClusterer(GraphClusterer):
         """
         return None
 
-    def _spread_to_equal(self) -> None:
-        equal = self._equal
-        if equal.all_differ:
-            return
+    def _spread_to_equal(self, equal: EqualPoints) -> None:
         # Every point brings the edges of its code; those it is used by go to the first of its kind.
         self.affinity_matrix_ = symmetrized(equal.spread_codes(self._edges()))
         learnt = self.__dict__
@@ -275,7 +276,6 @@ class AgreementClusterer(CodeClusterer):
     }
 
     affinity: str
-    n_components: int | None
 
     def _check_size(self, n_points: int) -> None:
         super()._check_size(n_points)
@@ -296,40 +296,15 @@ class AgreementClusterer(CodeClusterer):
         """The graph whose edges are weighed by agreement."""
         return self.affinity_matrix_
 
-    def _spectral_graph(self, engine: Engine) -> tuple[Graph, IntArray | None]:
+    def _spectral_graph(self, engine: Engine) -> SpectralGraph:
         if self.affinity != "agreement":
             return super()._spectral_graph(engine)
-        graph = self._merged(self._graph_of_codes())
-        return agreement(graph, engine=engine), self._merged_neighbors()
-
-    def _embedding(
-        self,
-        graph: Graph,
-        n_clusters: int,
-        neighbors: IntArray | None,
-        bridge: float | None,
-        engine: Engine,
-    ) -> Embedding:
-        if self.n_components is None:
-            return super()._embedding(graph, n_clusters, neighbors, bridge, engine)
-        return embedded_graph(
-            graph,
-            self.n_components,
-            neighbors,
-            bridge,
-            self._cut,
-            engine,
-            commute_time=True,
-            weights=self._weights,
-        )
+        merged = self._merged(self._graph_of_codes(), "ratio")
+        return merged._replace(graph=agreement(merged.graph, engine=engine))
 
     def _counted_graph(self, graph: Graph) -> Graph:
         # Edges that lose their weight for lack of agreement must not count as one more cluster.
-        return self._merged(self._graph_of_codes()) if self.affinity == "agreement" else graph
-
-    @property
-    def _cut(self) -> Cut:
-        return "ratio" if self.affinity == "agreement" else super()._cut
+        return self._merged(self._graph_of_codes()).graph if self.affinity == "agreement" else graph
 
 
 class PostprocessedClusterer(CodeClusterer):

@@ -11,7 +11,7 @@ from srsg.engines import Engine
 from srsg.estimators.base import AT_LEAST_ONE, GraphClusterer
 from srsg.graph.local_scaling import local_scaling, local_scaling_rows
 from srsg.points import Points
-from srsg.types import AssignLabels, Graph, Memory, NClusters, RandomState
+from srsg.types import AssignLabels, Memory, NClusters, RandomState
 
 
 class LocalScalingSpectralClustering(GraphClusterer):
@@ -89,6 +89,8 @@ class LocalScalingSpectralClustering(GraphClusterer):
         "scale_neighbor": [AT_LEAST_ONE],
     }
     bridge = None
+    # With its loops, the kernel of the distinct points has the eigenvectors of that of all.
+    _keeps_loops = True
 
     def __init__(
         self,
@@ -121,10 +123,6 @@ class LocalScalingSpectralClustering(GraphClusterer):
     def _build_graph(self, points: Points, engine: Engine) -> None:
         with engine.progress.stage("kernel", 1):
             self.affinity_matrix_ = local_scaling(points.x, self.scale_neighbor)
-
-    def _merged(self, graph: Graph) -> Graph:
-        # With its loops, the kernel of the distinct points has the eigenvectors of that of all.
-        return self._equal.merge_graph(graph, loops=True)
 
     def _codes_of_new(self, new: NDArray, engine: Engine) -> sparse.csr_array:
         return local_scaling_rows(self.fit_X_, new, self.scale_neighbor, engine=engine)

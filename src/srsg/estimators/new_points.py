@@ -15,14 +15,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from srsg.engines import Engine, serial_linear_algebra
 from srsg.engines.progress import announce_compiling, progress_for
+from srsg.engines.warnings import warn_user
 from srsg.estimators.confidence import ConfidenceMixin
-from srsg.estimators.equal_points import warn_of_zero_rows
-from srsg.estimators.fitting import engine_of, is_dask
+from srsg.estimators.fitting import checked_input, engine_of, is_dask
 from srsg.graph.assignment import FALLBACK_NEIGHBORS, cluster_shares, nearest_shares
 from srsg.graph.explanation import beside_the_best, rows_adding_to_one
 from srsg.graph.local_scaling import of_moderate_size
 from srsg.neighbors import Searchable
-from srsg.points import UnitRows
+from srsg.points import EqualPoints, UnitRows, name_rows
 from srsg.types import FloatArray, IntArray, Matrix
 
 
@@ -63,9 +63,6 @@ class NewPointsMixin(ConfidenceMixin, ClassNamePrefixFeaturesOutMixin, Transform
 
     @abstractmethod
     def _prepared(self, X: NDArray | sparse.csr_array) -> UnitRows: ...
-
-    @abstractmethod
-    def _checked(self, X: Matrix, **options: Any) -> NDArray | sparse.csr_array: ...
 
     def transform(self, X: Matrix) -> sparse.csr_array:
         """Code new points over all fitted ones.
@@ -191,7 +188,7 @@ class NewPointsMixin(ConfidenceMixin, ClassNamePrefixFeaturesOutMixin, Transform
         zero = self._without_direction(new)
         if zero.any():
             warn_of_zero_rows(np.flatnonzero(zero))
-            shares[zero] = self._shares_of_all(self.labels_, self.n_clusters_)
+            shares[zero] = self._equal.cluster_shares(self.labels_, self.n_clusters_)
         empty = np.flatnonzero(shares.sum(axis=1) == 0)
         if empty.size:
             count = min(FALLBACK_NEIGHBORS, len(self.labels_))
@@ -216,7 +213,7 @@ class NewPointsMixin(ConfidenceMixin, ClassNamePrefixFeaturesOutMixin, Transform
 
     def _new_points(self, X: Matrix) -> tuple[UnitRows, Engine]:
         """New points as :meth:`_prepared` returns them, and the engine that codes them."""
-        checked = self._checked(X, reset=False)
+        checked = checked_input(self, X, reset=False)
         engine = engine_of(self, progress_for(self.verbose), checked)
         return self._prepared(checked), engine
 
@@ -232,9 +229,19 @@ class NewPointsMixin(ConfidenceMixin, ClassNamePrefixFeaturesOutMixin, Transform
         """Which new points are rows of zeros in a method that knows points by their direction."""
         return np.zeros(new.shape[0], bool)
 
+    @property
     @abstractmethod
-    def _shares_of_all(self, labels: NDArray[np.intp], n_clusters: int) -> FloatArray: ...
+    def _equal(self) -> EqualPoints: ...
 
     @property
     def _n_features_out(self) -> int:
         return self.fit_X_.shape[0]
+
+
+def warn_of_zero_rows(zero: IntArray) -> None:
+    """Say what happens to rows of zeros, given their numbers."""
+    warn_user(
+        f"X has {zero.size} row(s) of zeros, which have no direction: rows {name_rows(zero)}. "
+        "They have no code and no edge, and get the label of the largest cluster.",
+        UserWarning,
+    )

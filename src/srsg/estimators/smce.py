@@ -132,6 +132,8 @@ class SMCE(GraphClusterer):
         "n_neighbors": [AT_LEAST_ONE],
         "keep": [Interval(Real, 0, 1, closed="right")],
     }
+    # Copies add no edges to this graph, and in the published results they count once.
+    _copies_count = False
 
     codes_: sparse.csr_array
     dual_gap_: FloatArray
@@ -168,11 +170,6 @@ class SMCE(GraphClusterer):
 
     def _find_equal(self, points: Points, engine: Engine) -> EqualPoints:
         return equal_rows(points.x)
-
-    @property
-    def _weights(self) -> FloatArray | None:
-        # Copies add no edges to this graph, and in the published results they count once.
-        return None
 
     def _build_graph(self, points: Points, engine: Engine) -> None:
         result = smce_codes(

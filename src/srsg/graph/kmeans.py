@@ -136,7 +136,6 @@ def kmeans_labels(
     >>> bool(labels[0] == labels[1] != labels[2])
     True
     """
-    engine = (engine or ThreadEngine()).quiet()
     # All random numbers are drawn before the work is shared out, so that no order of threads
     # can change them.
     n_trials = 2 + int(log(n_clusters))  # as Arthur and Vassilvitskii advise, and scikit-learn does
@@ -146,6 +145,7 @@ def kmeans_labels(
     groups = [draws[first : first + together] for first in range(0, n_init, together)]
     task = partial(_starts, n_clusters=n_clusters, n_trials=n_trials)
     data = (vectors, weights)
+    engine = (engine or ThreadEngine()).quiet()
     starts = np.concatenate(engine.map(task, data, groups, label="starts of K-means"))
     runs = engine.map(_run, data, list(starts), label="K-means")
     return min(runs, key=lambda run: run.inertia).labels

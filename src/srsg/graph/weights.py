@@ -148,17 +148,16 @@ def agreement(affinity: sparse.csr_array, *, engine: Engine | None = None) -> sp
     starts, columns = unsigned_indices(steps)
     engine = engine or ThreadEngine()
     data = (starts, columns, steps.data)
-    blocks = [(rows[0], rows[-1] + 1) for rows in blocks_of_rows(len(starts) - 1, BLOCK_SIZE)]
+    blocks = blocks_of_rows(len(starts) - 1, BLOCK_SIZE)
     walks = np.concatenate(engine.map(_walks_along_edges, data, blocks, label="agreement"))
     weights = (walks + steps.data / 2) ** 2
     weighted = sparse.csr_array((weights, steps.indices, steps.indptr), steps.shape)
     return sparse.csr_array((weighted + weighted.T) / 2)  # symmetric to the last bit
 
 
-def _walks_along_edges(
-    graph: tuple[IntArray, IntArray, FloatArray], rows: tuple[int, int]
-) -> FloatArray:
+def _walks_along_edges(graph: tuple[IntArray, IntArray, FloatArray], rows: IntArray) -> FloatArray:
     starts, columns, weights = graph
-    walks = np.empty(int(starts[rows[1]]) - int(starts[rows[0]]))
-    walks_along_edges(starts, columns, weights, *rows, walks)
+    first, end = rows[0], rows[-1] + 1
+    walks = np.empty(int(starts[end]) - int(starts[first]))
+    walks_along_edges(starts, columns, weights, first, end, walks)
     return walks

@@ -1,17 +1,18 @@
 """The points: samples scaled to unit length, which of them are equal, and blocks of them."""
 
-from srsg.points.equal import EqualPoints, take_rows
-from srsg.points.sparse import KernelRows, UnitRows, dense_rows, kernel_rows
+from srsg.points.equal import EqualPoints, row_digests, take_rows, zero_digest
+from srsg.points.sparse import UnitRows, dense_rows
 from srsg.points.unit import (
     BLOCK_SIZE,
+    KernelRows,
     Points,
     Queries,
     Rows,
-    as_dense,
     blocks_of_rows,
     check_zero_rows,
     float_type,
     is_memory_mapped,
+    kernel_rows,
     name_rows,
     root_mean_square_length,
     row_slices,
@@ -28,7 +29,6 @@ __all__ = [
     "Queries",
     "Rows",
     "UnitRows",
-    "as_dense",
     "blocks_of_rows",
     "check_zero_rows",
     "dense_rows",
@@ -37,9 +37,11 @@ __all__ = [
     "kernel_rows",
     "name_rows",
     "root_mean_square_length",
+    "row_digests",
     "row_slices",
     "take_rows",
     "unique_indices",
     "unit_points",
     "unit_rows",
+    "zero_digest",
 ]

@@ -6,16 +6,22 @@ once, over the points that differ from it, and what is learnt is then given to a
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from srsg.points.unit import is_memory_mapped, stored_rows
+from srsg.points.unit import Points, is_memory_mapped, stored_rows
 from srsg.types import FloatArray, Graph, IntArray
+
+DIGEST_SIZE = 16
+"""Bytes of a checksum; two contents will not have the same one by chance."""
 
 NO_POINT = -1
 """In place of an index: a row of zeros has no direction and belongs to no set of equal points."""
@@ -34,9 +40,9 @@ class EqualPoints:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from srsg.points import EqualPoints
-    >>> equal = EqualPoints.of(np.array([b"a", b"b", b"a", b"zeros"]), zero=b"zeros")
+    >>> from srsg.points import EqualPoints, row_digests, unit_points, zero_digest
+    >>> points = unit_points([[1, 2], [3, 4], [2, 4], [0, 0]], keep_zero_rows=True)
+    >>> equal = EqualPoints.from_digests(row_digests(points), zero_digest(points))
     >>> equal.first, equal.owner, equal.counts
     (array([0, 1]), array([ 0,  1,  0, -1]), array([2., 1.]))
     """
@@ -45,10 +51,15 @@ class EqualPoints:
     owner: IntArray
 
     @classmethod
-    def of(cls, digests: NDArray, zero: bytes | None = None) -> Self:
-        """Points with the same digest are equal; those with the digest ``zero`` are no points."""
-        _, first, owner = np.unique(digests, return_index=True, return_inverse=True)
-        left_out = digests == zero if zero is not None else np.zeros(len(digests), bool)
+    def from_digests(cls, digests: bytes, zero: bytes | None = None) -> Self:
+        """Points with the same digest are equal; see :func:`row_digests`."""
+        return cls.of(np.frombuffer(digests, dtype=f"S{DIGEST_SIZE}"), zero)
+
+    @classmethod
+    def of(cls, keys: NDArray, zero: bytes | None = None) -> Self:
+        """Points with the same key are equal; those with the key ``zero`` are no points."""
+        _, first, owner = np.unique(keys, return_index=True, return_inverse=True)
+        left_out = keys == zero if zero is not None else np.zeros(len(keys), bool)
         return cls.from_first(np.where(left_out, NO_POINT, first[owner]))
 
     @classmethod
@@ -98,6 +109,16 @@ class EqualPoints:
         spread = values[self.owner]
         spread[self.zero_rows] = zero
         return spread
+
+    def spread_labels(self, labels: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Labels of all points; rows of zeros go to the cluster that has the most points."""
+        largest = int(np.argmax(np.bincount(labels, self.counts)))
+        return self.spread(labels, largest)
+
+    def cluster_shares(self, labels: NDArray[np.intp], n_clusters: int) -> FloatArray:
+        """The share of all points, rows of zeros apart, that each cluster has."""
+        sizes = np.bincount(labels[self.owner >= 0], minlength=n_clusters)
+        return sizes / sizes.sum()
 
     def spread_neighbors(self, neighbors: IntArray) -> IntArray:
         """Neighbours of all points: the first of each set of equals; -1 for rows of zeros."""
@@ -149,6 +170,43 @@ class EqualPoints:
         known = np.flatnonzero(self.owner >= 0)
         entries = np.ones(len(known)), (known, self.owner[known])
         return sparse.csr_array(entries, shape=(self.n, len(self.first)))
+
+
+def row_digests(points: Points) -> bytes:
+    """A digest of every point, one after the other.
+
+    One hash over all bytes would have to pass its state from worker to worker. Digests of single
+    points do not depend on where shards begin, and only 16 bytes per point travel.
+    """
+    known = points.__dict__.get("row_digests")
+    if known is None:
+        # Points of another type or width get other digests, even if their bytes are the same.
+        key = f"{points.x.dtype.str} {points.x.shape[1]}".encode()
+        known = b"".join(
+            [
+                hashlib.blake2b(row, digest_size=DIGEST_SIZE, key=key).digest()
+                for row in _bytes_of(points)
+            ]
+        )
+        points.__dict__["row_digests"] = known  # a fit asks more than once
+    return known
+
+
+def zero_digest(points: Points) -> bytes:
+    """The digest that a row of zeros would have among these points."""
+    if not points.in_shards and sparse.issparse(points.x):
+        return row_digests(Points(sparse.csr_array((1, points.n_features))))
+    return row_digests(Points(np.zeros((1, points.n_features), points.dtype)))
+
+
+def _bytes_of(points: Points) -> Iterator[Any]:
+    """The bytes of every point; of a sparse one, those of its columns and values."""
+    if not sparse.issparse(points.x):
+        yield from (row.data for row in np.ascontiguousarray(points.x))
+        return
+    indices = points.x.indices.astype(np.int32, copy=False)
+    for start, end in pairwise(points.x.indptr.tolist()):
+        yield indices[start:end].tobytes() + points.x.data[start:end].tobytes()
 
 
 def take_rows(x: Any, rows: IntArray) -> Any:

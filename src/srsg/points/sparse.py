@@ -12,41 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from srsg.types import DenseRows, Matrix, SparseRows
+from srsg.types import Matrix
 
 UnitRows: TypeAlias = Any
 """Points of unit length, one per row: an array or, for sparse input, a ``csr_array``, of which mypy
 knows nothing."""
 
-KernelRows: TypeAlias = DenseRows | SparseRows
-"""The same as the kernels take it."""
-
 TILE = 16
 """Vectors multiplied by sparse points at once. For every non-zero the product reads one row of the
 vectors' transpose: 16 float32 numbers are one cache line, and the tile stays in the cache. With
 20,000 features, 256 vectors at once took 4 times as long."""
-
-
-def kernel_rows(x: UnitRows) -> KernelRows:
-    """Points as kernels take them: an array, in the place of its precision, or the parts of a CSR
-    matrix. Nothing is copied.
-
-    Examples
-    --------
-    >>> from scipy import sparse
-    >>> from srsg.points.sparse import kernel_rows
-    >>> kernel_rows(sparse.csr_array([[0.0, 1.0]])).indices
-    array([1], dtype=int32)
-    """
-    if not sparse.issparse(x):
-        n_features = x.shape[1]
-        if x.dtype == np.float32:
-            return DenseRows(np.empty((0, n_features)), x)
-        return DenseRows(x, np.empty((0, n_features), np.float32))
-    # SciPy's choice of integers depends on the size; kernels are compiled for one.
-    indices = x.indices.astype(np.int32, copy=False)
-    indptr = x.indptr.astype(np.int64, copy=False)
-    return SparseRows(x.data, indices, indptr, x.shape[1])
 
 
 def sparse_unit_rows(X: Matrix, constant: float = 0.0) -> sparse.csr_array:

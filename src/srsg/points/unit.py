@@ -6,22 +6,23 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from tempfile import TemporaryFile
-from typing import Any, Self
+from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from srsg.points.sparse import (
-    KernelRows,
     UnitRows,
-    kernel_rows,
     longest_row,
     same_kind,
     sparse_correlations,
     sparse_unit_rows,
 )
-from srsg.types import IntArray, Matrix
+from srsg.types import DenseRows, IntArray, Matrix, SparseRows
+
+KernelRows: TypeAlias = DenseRows | SparseRows
+"""Points of unit length as the kernels take them."""
 
 BLOCK_SIZE = 256
 """Points that are scanned at once by default."""
@@ -43,16 +44,14 @@ class Points:
     first: int = 0
     """Index of the first point among all points, if these are only a shard."""
 
-    @property
-    def in_shards(self) -> bool:
-        """Whether they are on the workers of a cluster, so that ``x`` is not available here."""
-        return False
+    in_shards: ClassVar[bool] = False
+    """Whether they are on the workers of a cluster, so that ``x`` is not available here."""
 
-    @property
+    @cached_property
     def n(self) -> int:
         return self.x.shape[0]
 
-    @property
+    @cached_property
     def n_features(self) -> int:
         return self.x.shape[1]
 
@@ -64,7 +63,7 @@ class Points:
     def dtype(self) -> np.dtype:
         return self.x.dtype
 
-    @property
+    @cached_property
     def for_kernels(self) -> KernelRows:
         """The points as kernels take them."""
         return kernel_rows(self.x)
@@ -108,9 +107,33 @@ class Points:
         memory again and again may cost as much as the product itself.
         """
         room = np.empty((min(part_size, len(vectors)), self.n), np.float32)
-        for start in range(0, len(vectors), part_size):
-            part = slice(start, start + part_size)
-            yield part, self.correlations(vectors[part], room)
+
+        def products(part: slice) -> tuple[slice, NDArray[np.float32]]:
+            return part, self.correlations(vectors[part], room)
+
+        return map(products, row_slices(len(vectors), part_size))
+
+
+def kernel_rows(x: UnitRows) -> KernelRows:
+    """Points as kernels take them: an array, in the place of its precision, or the parts of a CSR
+    matrix. Nothing is copied.
+
+    Examples
+    --------
+    >>> from scipy import sparse
+    >>> from srsg.points import kernel_rows
+    >>> kernel_rows(sparse.csr_array([[0.0, 1.0]])).indices
+    array([1], dtype=int32)
+    """
+    if not sparse.issparse(x):
+        n_features = x.shape[1]
+        if x.dtype == np.float32:
+            return DenseRows(np.empty((0, n_features)), x)
+        return DenseRows(x, np.empty((0, n_features), np.float32))
+    # SciPy's choice of integers depends on the size; kernels are compiled for one.
+    indices = x.indices.astype(np.int32, copy=False)
+    indptr = x.indptr.astype(np.int64, copy=False)
+    return SparseRows(x.data, indices, indptr, x.shape[1])
 
 
 @dataclass(frozen=True)
@@ -316,11 +339,6 @@ def _stored(blocks: Iterable[NDArray], shape: tuple[int, ...], dtype: type[np.fl
             file.write(np.ascontiguousarray(block, dtype).data)
         file.flush()
         return np.asarray(np.memmap(file, dtype, "r", shape=shape))
-
-
-def as_dense(X: Matrix) -> NDArray:
-    """An array of the same values."""
-    return X.toarray() if sparse.issparse(X) else np.asarray(X)
 
 
 def unique_indices(*indices: IntArray) -> IntArray:

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from srsg.engines import Block, Result, RowTask, ShardScan, serial_linear_algebra
-from srsg.engines.checkpoint import combine_digests, row_digests
+from srsg.engines.checkpoint import combine_digests
 from srsg.engines.dask.shards import (
     ArrayChunk,
     Chunk,
@@ -33,7 +33,7 @@ from srsg.engines.dask.task_pool import (
     pieces_under_way,
 )
 from srsg.engines.progress import NO_CHECKPOINT, SILENT, Checkpoint, Progress
-from srsg.points import BLOCK_SIZE, Points, Rows
+from srsg.points import BLOCK_SIZE, Points, Rows, row_digests
 from srsg.types import IntArray
 
 PRODUCTS_PER_TASK = 5e9

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -107,15 +108,13 @@ class ShardedPoints(Points):
     lazy: list[Any] = field(default_factory=list, repr=False)
     """The unit vectors as a dask array, where there is one."""
 
-    @property
-    def in_shards(self) -> bool:
-        return True
+    in_shards = True
 
-    @property
+    @cached_property
     def n(self) -> int:
         return int(self.starts[-1])
 
-    @property
+    @cached_property
     def n_features(self) -> int:
         return self.width
 
