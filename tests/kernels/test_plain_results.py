@@ -50,9 +50,7 @@ backward_solve, cholesky, forward_solve, gather, gram_matrix, null_direction, re
         *("gather", "gram_matrix", "null_direction", "remove_row"),
     )
 )
-minimise_on_support, drop_zeros = map(
-    from_python, (direct.minimise_on_support, direct.drop_zeros)
-)
+minimise_on_support, drop_zeros = map(from_python, (direct.minimise_on_support, direct.drop_zeros))
 
 ENGINES = [ThreadEngine(1), ThreadEngine(1, block_size=4)]
 

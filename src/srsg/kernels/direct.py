@@ -1,8 +1,8 @@
 """Direct steps of the small l1 problems: to the minimiser with given signs, by a Cholesky factor.
 
-The problem is ``1/2 z' G z - b' z + half_lam |z|_1``. With the signs of ``z`` fixed it is a system of
-linear equations on the support of ``z``. Where its solution has other signs, the support shrinks, and
-the factor is that of the smaller support: updating it costs a square of its size, a new one a cube.
+The problem is ``1/2 z' G z - b' z + half_lam |z|_1``. With the signs of ``z`` fixed it is a system
+of linear equations on the support of ``z``. Where its solution has other signs, the support shrinks
+and the factor is updated: that costs the square of its size, a new factor would cost the cube.
 """
 
 import numpy as np
@@ -19,7 +19,7 @@ from srsg.kernels.linalg import (
 )
 
 UPDATES_WORTH = 8
-"""A factor is updated if at most one in so many of its points leave; otherwise a new one is faster."""
+"""A factor is updated if at most one in this many of its points leave; else a new one is faster."""
 
 
 @helper()
@@ -27,8 +27,8 @@ def minimise_on_support(gram, b, half_lam, z, support, factor, target):
     """Shrink the support of ``z`` until the minimiser with its signs is reached.
 
     Where points of the support are linearly dependent there are many minimisers: the move is then
-    along these, without raising the l1 norm, until a coordinate is zero. ``support``, ``factor`` and
-    ``target`` are room to work in.
+    along these, without raising the l1 norm, until a coordinate is zero. ``support``, ``factor``
+    and ``target`` are room to work in.
     """
     count = ZERO
     for k in range(z.shape[0]):

@@ -115,8 +115,8 @@ def more_cholesky(gram, support, known, size, factor):
 def remove_row(factor, place, size):
     """Turn the factor of ``size`` points into that of all but the point at ``place``.
 
-    The rows after it move up by one. Each then has an entry beyond the diagonal, which a rotation of
-    two columns makes zero: the square of the size in steps, where a new factor takes its cube.
+    The rows after it move up by one. Each then has an entry beyond the diagonal, which a rotation
+    of two columns makes zero: the square of the size in steps, where a new factor takes its cube.
     """
     cosines = np.empty(size)
     sines = np.empty(size)
