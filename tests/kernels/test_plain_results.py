@@ -13,7 +13,7 @@ from sklearn.linear_model import Lasso
 from fuzz.invariants import l1_violation
 from srsg.engines import ThreadEngine
 from srsg.graph.weights import agreement
-from srsg.kernels import linalg
+from srsg.kernels import direct, linalg
 from srsg.kernels.candidates import add_candidates, nearest_candidates, solve_over_candidates
 from srsg.kernels.codes import (
     Codes,
@@ -43,13 +43,14 @@ from srsg.solvers import (
 from support import plain
 from support.kernels import from_python
 
-backward_solve, cholesky, forward_solve, gather, gram_matrix, null_direction = (
+backward_solve, cholesky, forward_solve, gather, gram_matrix, null_direction, remove_row = (
     from_python(getattr(linalg, name))
     for name in (
         *("backward_solve", "cholesky", "forward_solve"),
-        *("gather", "gram_matrix", "null_direction"),
+        *("gather", "gram_matrix", "null_direction", "remove_row"),
     )
 )
+minimise_on_support, drop_zeros = map(from_python, (direct.minimise_on_support, direct.drop_zeros))
 
 ENGINES = [ThreadEngine(1), ThreadEngine(1, block_size=4)]
 
@@ -452,6 +453,52 @@ def test_a_dependent_point_is_found_and_gives_a_direction():
         np.testing.assert_allclose(direction @ atoms[:3], 0, atol=1e-12)
         assert abs(direction[2]) == 1
         assert gradient @ direction <= 0
+
+
+@pytest.mark.parametrize("place", [0, 2, 5])
+def test_a_row_leaves_a_factor(place):
+    atoms = np.random.default_rng(0).standard_normal((6, 8))
+    gram, factor, expected = gram_matrix(atoms), np.zeros((6, 6)), np.zeros((5, 5))
+    cholesky(gram, np.arange(6), 6, factor)
+    remove_row(factor, place, 6)
+    cholesky(gram, np.delete(np.arange(6), place), 5, expected)
+    np.testing.assert_allclose(np.tril(factor[:5, :5]), expected, atol=1e-13)
+
+
+@pytest.mark.parametrize("zeros", [[3], [0, 19], [1, 2, 3, 4, 5]])
+@pytest.mark.parametrize("known", [20, 12])
+def test_zeros_leave_support_and_factor(zeros, known):
+    """By updates where few leave, by computing the rows again where many do."""
+    atoms = np.random.default_rng(0).standard_normal((24, 30))
+    gram, factor, z = gram_matrix(atoms), np.zeros((24, 24)), np.ones(24)
+    support = np.random.default_rng(1).permutation(24)[:20]
+    cholesky(gram, support, known, factor)
+    z[support[zeros]] = 0
+    left = np.delete(support, zeros)
+    room = support.copy()
+    count, known_after = drop_zeros(z, room, 20, known, factor)
+    np.testing.assert_array_equal(room[:count], left)
+    expected = np.zeros((24, 24))
+    cholesky(gram, left, known_after, expected)
+    found = np.tril(factor[:known_after, :known_after])
+    np.testing.assert_allclose(found, expected[:known_after, :known_after], atol=1e-12)
+    inside = sum(place < known for place in zeros)
+    assert known_after == (known - inside if 8 * inside <= known else min(zeros))
+
+
+@pytest.mark.parametrize("rank", [4, 30])
+def test_a_support_shrinks_to_a_minimiser_with_its_signs(rank):
+    """Dependent points leave, and so does whatever would change its sign."""
+    rng = np.random.default_rng(0)
+    atoms = rng.standard_normal((20, rank)) @ rng.standard_normal((rank, 30))
+    gram, b, z = gram_matrix(atoms), atoms @ rng.standard_normal(30), rng.standard_normal(20)
+    start = z.copy()
+    room = np.empty(20, np.int64), np.empty((20, 20)), np.empty(20)
+    minimise_on_support(gram, b, 0.1, z, *room)
+    used = np.flatnonzero(z)
+    assert 0 < len(used) <= min(rank, 19)
+    np.testing.assert_array_equal(np.sign(z[used]), np.sign(start[used]))
+    np.testing.assert_allclose((b - gram @ z)[used], 0.1 * np.sign(z[used]), atol=1e-9)
 
 
 def test_packed_problems():

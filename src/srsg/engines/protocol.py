@@ -7,7 +7,7 @@ from typing import Any, Protocol, TypeVar
 
 from srsg.engines.progress import Checkpoint, Progress
 from srsg.points import Points, Rows
-from srsg.types import IntArray
+from srsg.types import FloatArray, IntArray
 
 Block = TypeVar("Block")
 
@@ -119,6 +119,10 @@ class Engine(Protocol):
 
     def row_digests(self, points: Points) -> bytes:
         """A digest of every point, one after the other: the same for equal points only."""
+
+    def row_sketches(self, points: Points) -> FloatArray:
+        """A few numbers for every point, one row each, that are close for points that are close:
+        see :func:`srsg.points.near.row_sketches`."""
 
     def quiet(self) -> Engine:
         """The same workers without progress messages, for parts of a larger stage."""

@@ -19,7 +19,8 @@ from threadpoolctl import ThreadpoolController
 from srsg.engines.checkpoint import points_fingerprint
 from srsg.engines.progress import NO_CHECKPOINT, SILENT, Checkpoint, Progress
 from srsg.engines.protocol import Block, Result, RowTask, ShardScan, Started
-from srsg.points import BLOCK_SIZE, Points, Rows, row_digests
+from srsg.points import BLOCK_SIZE, Points, Rows, row_digests, row_sketches
+from srsg.types import FloatArray
 
 
 class ThreadEngine:
@@ -129,6 +130,9 @@ class ThreadEngine:
 
     def row_digests(self, points: Points) -> bytes:
         return row_digests(points)
+
+    def row_sketches(self, points: Points) -> FloatArray:
+        return row_sketches(points.x)
 
     def quiet(self) -> ThreadEngine:
         same = copy(self)

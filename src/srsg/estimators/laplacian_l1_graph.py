@@ -105,7 +105,9 @@ class LaplacianL1Graph(CodeClusterer):
     affine_ : float
         The constant coordinate that was appended; 0 if none was.
     first_equal_ : ndarray of shape (n,)
-        For every point the first that equals it, after scaling; -1 for a row of zeros. Equal points
+        For every point the one that stands for it: the first that equals it, after scaling; -1 for
+        a row of zeros. Points too close for inner products to tell them apart (1.5e-8, or 2.4e-7
+        in float32) count as equal, and the one that stands for them may be any. Equal points
         have one code, over the points that differ from them (of each set of equals, over the
         first), and one label. They count as many times as they occur: by their edges, in a ratio
         cut and in K-means. A row of zeros has no code, no edge, neighbours of -1, and the label of

@@ -12,16 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from srsg.kernels.compiled import ZERO, helper, kernel
-from srsg.kernels.linalg import (
-    assign,
-    backward_solve,
-    cholesky,
-    dot,
-    forward_solve,
-    in_float64,
-    null_direction,
-)
+from srsg.kernels.compiled import helper, kernel
+from srsg.kernels.direct import minimise_on_support
+from srsg.kernels.linalg import assign, backward_solve, cholesky, dot, forward_solve
 from srsg.kernels.rows import dense_row, gather_rows, gram_of_rows, row_count, row_dot, subtract_row
 from srsg.types import FloatArray
 
@@ -96,93 +89,6 @@ def coordinate_sweep(gram, half_lam, z, gradient):
 
 
 @helper()
-def signed_minimiser(gram, b, half_lam, z, support, factor, target):
-    """The minimiser with the signs of ``z``, in ``target`` for the coordinates of ``support``.
-
-    Returns the size of the support and how many of its points are independent. If these are
-    fewer, ``target`` is not the minimiser and ``factor`` is what
-    :func:`~srsg.kernels.linalg.cholesky` left.
-    """
-    count = ZERO
-    for k in range(z.shape[0]):
-        if z[k] != 0.0:
-            support[count] = k
-            target[count] = b[k] - half_lam * np.sign(z[k])
-            count += 1
-    independent = cholesky(gram, support, count, factor)
-    if independent == count:
-        forward_solve(factor, count, target)
-        backward_solve(factor, count, target)
-    return count, independent
-
-
-@helper()
-def direct_step(gram, b, half_lam, z, support, factor, target):
-    """Move to the minimiser with the present signs, or at least to a smaller support.
-
-    Coordinates that would change their sign become zero: all at once if that lowers the objective,
-    otherwise only the first one on the straight line. Where points of the support are linearly
-    dependent there are many minimisers: the move is then along these, without raising the l1
-    norm, until a coordinate is zero. Returns whether the minimiser was reached.
-    """
-    count, independent = signed_minimiser(gram, b, half_lam, z, support, factor, target)
-    if independent < count:
-        # The gradient of the l1 norm is the signs.
-        signs = np.empty(count)
-        for a in range(count):
-            signs[a] = np.sign(z[support[a]])
-        null_direction(factor, independent, signs, target)
-        to_first_zero(z, support, independent + 1, target, np.inf)
-        return False
-    before = objective(gram, b, half_lam, z)
-    start = in_float64(z)
-    reached = True
-    for a in range(count):
-        k = support[a]
-        same_sign = target[a] * z[k] > 0.0
-        z[k] = target[a] if same_sign else 0.0
-        reached &= same_sign
-    if not reached and objective(gram, b, half_lam, z) >= before:
-        # Too many became zero at once. Stopping at the first zero always lowers the objective,
-        # which is convex along the line, but takes more steps.
-        for a in range(count):
-            z[support[a]] = start[support[a]]
-            target[a] -= z[support[a]]
-        to_first_zero(z, support, count, target, 1.0)
-    return reached
-
-
-@helper()
-def to_first_zero(z, support, count, direction, farthest):
-    """Go along ``direction`` on the support, at most ``farthest`` times it, to the first zero."""
-    length = farthest
-    blocking = -1
-    for a in range(count):
-        here = z[support[a]]
-        if direction[a] * here < 0.0 and -here / direction[a] <= length:
-            length = -here / direction[a]
-            blocking = a
-    if blocking < 0:
-        # Numbers that overflowed or underflowed. The last coordinate goes, so that the support
-        # shrinks in every case and the caller's loop ends.
-        z[support[count - 1]] = 0.0
-        return
-    for a in range(count):
-        z[support[a]] += length * direction[a]
-    # Exactly zero: rounding may have left a little there.
-    z[support[blocking]] = 0.0
-
-
-@helper()
-def objective(gram, b, half_lam, z):
-    total = 0.0
-    for k in range(z.shape[0]):
-        if z[k] != 0.0:
-            total += z[k] * (0.5 * dot(gram[k], z) - b[k]) + half_lam * abs(z[k])
-    return total
-
-
-@helper()
 def descent(gram, b, z, gradient):
     """``b - G z``, the negative gradient of the smooth part."""
     for k in range(z.shape[0]):
@@ -225,11 +131,7 @@ def solve_lasso(gram, b, half_lam, z):
         for _ in range(2 + size // 4):
             if not coordinate_sweep(gram, half_lam, z, gradient):
                 break
-        # A step that does not reach the minimiser leaves a smaller support, so there are at most
-        # ``size`` of them.
-        for _ in range(size + 1):
-            if direct_step(gram, b, half_lam, z, support, factor, target):
-                break
+        minimise_on_support(gram, b, half_lam, z, support, factor, target)
         # Computed afresh, because in the sweeps above its rounding errors add up.
         descent(gram, b, z, gradient)
         weight = 1.0

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from srsg.kernels.compiled import VECTORISED, helper
+from srsg.kernels.compiled import VECTORISED, ZERO, helper
 
 PIVOT_ROUNDING = 1e-14
 """A pivot below this fraction of the diagonal is rounding: the point depends on those before it."""
@@ -91,7 +91,13 @@ def cholesky(gram, support, size, factor):
     Returns the number of rows factored: ``size``, or the place of the first point that depends
     on those before it, with its row of the factor filled up to the diagonal.
     """
-    for a in range(size):
+    return more_cholesky(gram, support, ZERO, size, factor)
+
+
+@helper()
+def more_cholesky(gram, support, known, size, factor):
+    """:func:`cholesky` where the first ``known`` rows of the factor are there already."""
+    for a in range(known, size):
         for b in range(a + 1):
             entry = gram[support[a], support[b]] - start_dot(factor[a], factor[b], b)
             if a == b:
@@ -103,6 +109,34 @@ def cholesky(gram, support, size, factor):
             else:
                 factor[a, b] = entry / factor[b, b]
     return size
+
+
+@helper(fastmath=VECTORISED)
+def remove_row(factor, place, size):
+    """Turn the factor of ``size`` points into that of all but the point at ``place``.
+
+    The rows after it move up by one. Each then has an entry beyond the diagonal, which a rotation
+    of two columns makes zero: the square of the size in steps, where a new factor takes its cube.
+    """
+    cosines = np.empty(size)
+    sines = np.empty(size)
+    for i in range(place, size - 1):
+        old = factor[i + 1]
+        new = factor[i]
+        for j in range(place):
+            new[j] = old[j]
+        # Row by row, as they lie in memory: the rotations of the rows above, then one of its own.
+        left = old[place]
+        for a in range(place, i):
+            right = old[a + 1]
+            new[a] = cosines[a] * left + sines[a] * right
+            left = cosines[a] * right - sines[a] * left
+        right = old[i + 1]
+        # Positive, as all pivots of a factor are.
+        length = np.sqrt(left * left + right * right)
+        new[i] = length
+        cosines[i] = left / length
+        sines[i] = right / length
 
 
 @helper()

@@ -15,7 +15,8 @@ from typing import NamedTuple
 import numpy as np
 
 from srsg.kernels.compiled import VECTORISED, ZERO, helper, kernel
-from srsg.kernels.lasso import duality_gap, to_first_zero, violation_at
+from srsg.kernels.direct import to_first_zero
+from srsg.kernels.lasso import duality_gap, violation_at
 from srsg.kernels.linalg import assign, dot, in_float64, start_dot
 from srsg.types import FloatArray
 

@@ -7,12 +7,11 @@ nearly every pair of points meets in many problems, and its inner product is com
 import numpy as np
 
 from srsg.kernels.compiled import ZERO, helper, kernel
+from srsg.kernels.direct import objective, to_first_zero
 from srsg.kernels.lasso import (
     coordinate_sweep,
     descent,
     duality_gap,
-    objective,
-    to_first_zero,
     violation_at,
     worst_violation,
 )

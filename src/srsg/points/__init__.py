@@ -1,6 +1,7 @@
 """The points: samples scaled to unit length, which of them are equal, and blocks of them."""
 
 from srsg.points.equal import EqualPoints, row_digests, take_rows, zero_digest
+from srsg.points.near import direction_precision, near_sets, row_sketches
 from srsg.points.sparse import UnitRows, dense_rows
 from srsg.points.unit import (
     BLOCK_SIZE,
@@ -32,12 +33,15 @@ __all__ = [
     "blocks_of_rows",
     "check_zero_rows",
     "dense_rows",
+    "direction_precision",
     "float_type",
     "is_memory_mapped",
     "kernel_rows",
     "name_rows",
+    "near_sets",
     "root_mean_square_length",
     "row_digests",
+    "row_sketches",
     "row_slices",
     "take_rows",
     "unique_indices",

@@ -1,4 +1,4 @@
-"""Equal points: one of each set stands for all, and counts as many times as it occurs.
+"""Equal points: one of each set stands for all, and counts as many times as they are.
 
 Nothing decides which of two equal points a code should use. So every set of equal points is coded
 once, over the points that differ from it, and what is learnt is then given to all of them.
@@ -34,7 +34,8 @@ class EqualPoints:
     Attributes
     ----------
     first : ndarray of shape (n_distinct,)
-        The first point of each set of equal points, in rising order: the distinct points.
+        The point that stands for each set, in rising order: the distinct points. It is the first
+        of those that are equal.
     owner : ndarray of shape (n,)
         For every point the place of its set in ``first``; -1 for a row of zeros.
 
@@ -64,10 +65,26 @@ class EqualPoints:
 
     @classmethod
     def from_first(cls, first_equal: IntArray) -> Self:
-        """From the index of the first equal point of every point, -1 for rows of zeros."""
+        """From the point that stands for every point, -1 for rows of zeros."""
         first = np.flatnonzero(first_equal == np.arange(len(first_equal)))
         owner = np.searchsorted(first, first_equal)
         return cls(first, np.where(first_equal == NO_POINT, NO_POINT, owner))
+
+    def joined(self, standing: IntArray) -> Self:
+        """With some of the distinct points merged too: ``standing[k]`` stands for distinct point k.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from srsg.points import EqualPoints
+        >>> equal = EqualPoints.from_first(np.array([0, 1, 0, 3]))
+        >>> equal.joined(np.array([0, 2, 2])).first_equal
+        array([0, 3, 0, 3])
+        """
+        if (standing == np.arange(len(standing))).all():
+            return self
+        first_equal = self.first[standing][self.owner]
+        return self.from_first(np.where(self.owner == NO_POINT, NO_POINT, first_equal))
 
     @classmethod
     def none(cls, n_points: int) -> Self:

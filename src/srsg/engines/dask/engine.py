@@ -33,8 +33,8 @@ from srsg.engines.dask.task_pool import (
     pieces_under_way,
 )
 from srsg.engines.progress import NO_CHECKPOINT, SILENT, Checkpoint, Progress
-from srsg.points import BLOCK_SIZE, Points, Rows, row_digests
-from srsg.types import IntArray
+from srsg.points import BLOCK_SIZE, Points, Rows, row_digests, row_sketches
+from srsg.types import FloatArray, IntArray
 
 PRODUCTS_PER_TASK = 5e9
 """Multiplications in one worker's scan of its points: they take a fraction of a second."""
@@ -228,16 +228,27 @@ class DaskEngine:
     def row_digests(self, points: Points) -> bytes:
         if not isinstance(points, ShardedPoints):  # an array of the client, not sent yet
             return row_digests(points)
+        return b"".join(self._of_shards(points, _row_digests, "fingerprint"))
+
+    def row_sketches(self, points: Points) -> FloatArray:
+        if not isinstance(points, ShardedPoints):
+            return row_sketches(points.x)
+        return np.concatenate(self._of_shards(points, _row_sketches, "near points"))
+
+    def _of_shards(
+        self, points: ShardedPoints, task: Callable[[Shard, int], Any], label: str
+    ) -> list[Any]:
+        """What ``task`` makes of every shard and the index of its first point, in their order."""
 
         def submit(place: int) -> list[Any]:
             shards = points.shards
             owner, first = shards.owners[place], int(points.starts[place])
             shard = shards.futures[place]
-            return [self.client.submit(_row_digests, shard, first, workers=[owner], pure=False)]
+            return [self.client.submit(task, shard, first, workers=[owner], pure=False)]
 
         places = range(len(points.starts) - 1)
-        pool = TaskPool(self.client, submit, self._lost_shards(points), "fingerprint")
-        return b"".join(pool.results(places, SILENT))
+        pool = TaskPool(self.client, submit, self._lost_shards(points), label)
+        return pool.results(places, SILENT)
 
     def quiet(self) -> DaskEngine:
         same = copy(self)
@@ -263,6 +274,10 @@ class DaskEngine:
 
 def _row_digests(shard: Shard, first: int) -> bytes:
     return row_digests(shard.starting_at(first))
+
+
+def _row_sketches(shard: Shard, first: int) -> FloatArray:
+    return row_sketches(shard.starting_at(first).x)
 
 
 def _apply(task: Callable[[Any, Any], Any], data: Any, block: Any) -> Any:
