@@ -89,7 +89,7 @@ def test_the_graph_is_that_of_all_points(affinity):
     to equal points are shared evenly among these."""
     model = SRSG(4, affinity=affinity, random_state=0).fit(WITH_COPIES)
     equal = EqualPoints.from_first(model.first_equal_)
-    graph, _ = model._spectral_graph(ThreadEngine(1))
+    graph = model._spectral_graph(ThreadEngine(1)).graph
     share = equal.counts[equal.owner]
     of_all = graph.toarray()[equal.owner][:, equal.owner] / np.outer(share, share)
     degree = of_all.sum(axis=1)

@@ -122,7 +122,7 @@ class Engine(Protocol):
 
     def row_sketches(self, points: Points) -> FloatArray:
         """A few numbers for every point, one row each, that are close for points that are close:
-        see :func:`srsg.points.near.row_sketches`."""
+        see :func:`srsg.points.equal.row_sketches`."""
 
     def quiet(self) -> Engine:
         """The same workers without progress messages, for parts of a larger stage."""

@@ -1,10 +1,10 @@
-"""The number of clusters of an estimator's graph, by what two halves of the points agree on."""
+"""The number of clusters of an estimator's graph: by links, or by what halves agree on."""
 
 from __future__ import annotations
 
 import warnings
 from copy import copy
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from srsg.estimators.fitting import is_dask
 from srsg.graph.embedding import auto_bridge, embedded_graph, unit_length_rows
 from srsg.graph.n_clusters import estimate_n_clusters, substantial_components
 from srsg.graph.reproducibility import (
+    DENSE_UP_TO,
     ScoredCounts,
     carry_labels,
     counts_to_try,
@@ -26,20 +27,34 @@ from srsg.graph.reproducibility import (
     reproducibility_score,
     search_counts,
 )
+from srsg.graph.separation import search_separated
 from srsg.graph.unwrapping import clusterer_of
 from srsg.types import FloatArray, Graph, IntArray, Matrix, RandomState
 
 if TYPE_CHECKING:
     from srsg.estimators.base import GraphClusterer
 
+MANY_FEATURES = 100
+"""From here on a half of the features still describes the points, and directions tell them apart:
+images, spectra, gene expression. Fewer columns are taken for those of a table."""
+
 MAX_POINTS = 3000
-"""With more points, a random sample of this many decides on the number of clusters."""
+"""With more points, a random sample of this many is halved."""
+
+MAX_LINKED_POINTS = 6000
+"""With more points, the links of a random sample of this many are counted."""
 
 N_SPLITS = 2
 """Splits of the points into halves: scores are means over both directions of each."""
 
 N_INIT = 2
 """Restarts of K-means in a half. Labels that depend on the start are not reproducible anyway."""
+
+SEPARATED_N_INIT = 10
+"""Restarts of K-means where links are counted: poor labels would hide a number."""
+
+SEPARATED_DENSE_UP_TO = 24
+"""Up to here every number of clusters is tried where links are counted, which costs less."""
 
 
 class BestCountsMixin:
@@ -122,29 +137,67 @@ def count_clusters(
 def score_cluster_counts(
     estimator: GraphClusterer, graph: Graph, random_state: RandomState, engine: Engine
 ) -> ScoredCounts:
-    """Score numbers of clusters by halves of the points that ``estimator`` was fitted on.
+    """Score numbers of clusters for the points that ``estimator`` was fitted on.
 
-    ``graph`` is the graph of all points, which carries labels from one half to the other. No
-    cluster spans two of its components, so there are at least as many clusters as components,
-    apart from tiny ones; and if no component is much larger than the others, they are the clusters.
+    ``graph`` is the graph of all points. No cluster spans two of its components, so there are at
+    least as many clusters as components, apart from tiny ones; and if no component is much larger
+    than the others, they are the clusters.
+
+    With many features clusters are curved, and half of the points would thin them out, but hardly
+    any links join them: the links are counted, see :mod:`srsg.graph.separation`. The clusters of
+    a table touch each other, so what counts is whether halves of the points agree on them, see
+    :mod:`srsg.graph.reproducibility`.
     """
     rng = check_random_state(random_state)
     components = substantial_components(graph)
     if _share_the_points(components):
         return _by_graph_alone(graph, engine)
-    rows, x = _deciding_points(estimator.fit_X_, estimator._equal.first, rng)
-    counts = counts_to_try(len(rows) // 2, len(components))
+    many = estimator.fit_X_.shape[1] >= MANY_FEATURES
+    most_points = MAX_LINKED_POINTS if many else MAX_POINTS
+    rows, x = _deciding_points(estimator.fit_X_, estimator._equal.first, most_points, rng)
+    dense_up_to = SEPARATED_DENSE_UP_TO if many else DENSE_UP_TO
+    counts = counts_to_try(len(rows) // 2, len(components), dense_up_to)
     if not counts or not _can_fit(estimator, len(rows) // 2):
         return _by_graph_alone(graph, engine)  # too few points for halves that can be clustered
     quiet = _for_parts(engine)
-    if len(rows) < graph.shape[0]:
+    sample = estimator
+    if len(rows) < graph.shape[0] or (many and not estimator._equal.all_differ):
         sample = _part(estimator, x, quiet)
         graph = sample._counted_graph(sample._spectral_graph(quiet).graph)
+    if many:
+        return _by_links(sample, counts, _seed(rng), engine, quiet)
+    return _by_halves(sample, x, graph, counts, rng, engine, quiet)
+
+
+def _by_links(
+    sample: GraphClusterer, counts: list[int], seed: int, engine: Engine, quiet: Engine
+) -> ScoredCounts:
+    """The number of clusters by the links between them, in the graph that is clustered."""
+    vertices = _Labelled(copy(sample), SEPARATED_N_INIT, counts[-1], seed, quiet)
+    with engine.progress.stage("number of clusters", len(counts)) as stage:
+
+        def labels(count: int) -> NDArray[np.intp]:
+            stage.advance()
+            return vertices.labels(count)
+
+        return search_separated(vertices.graph, labels, counts)
+
+
+def _by_halves(
+    sample: GraphClusterer,
+    x: NDArray,
+    graph: Graph,
+    counts: list[int],
+    rng: np.random.RandomState,
+    engine: Engine,
+    quiet: Engine,
+) -> ScoredCounts:
+    """The number of clusters that two halves of the points agree on."""
     with engine.progress.stage("number of clusters", 2 * N_SPLITS + len(counts)) as stage:
         halves: list[_Half] = []
-        for half, other, seed in _splits(len(rows), rng):
-            part = _part(estimator, x[half], quiet)
-            halves.append(_Half(part, graph[other][:, half], counts[-1], seed, quiet))
+        for half, other, seed in _splits(x.shape[0], rng):
+            part = _Labelled(_part(sample, x[half], quiet), N_INIT, counts[-1], seed, quiet)
+            halves.append(_Half(part, graph[other][:, half]))
             stage.advance()
 
         def score(count: int) -> float:
@@ -178,34 +231,36 @@ def _by_graph_alone(graph: Graph, engine: Engine) -> ScoredCounts:
 
 
 def _deciding_points(
-    x: Any, distinct: IntArray, rng: np.random.RandomState
+    x: Any, distinct: IntArray, most: int, rng: np.random.RandomState
 ) -> tuple[IntArray, NDArray]:
     """The vertices that decide on the number of clusters, and their points.
 
     Of equal points there is only one: a copy in each half would be found again without any cluster.
     """
     vertices = np.arange(len(distinct))
-    if len(distinct) > MAX_POINTS:
-        vertices = np.sort(rng.choice(len(distinct), MAX_POINTS, replace=False))
+    if len(distinct) > most:
+        vertices = np.sort(rng.choice(len(distinct), most, replace=False))
     chosen = x[distinct[vertices]]
     return vertices, chosen.compute() if is_dask(chosen) else chosen
 
 
-class _Half:
-    """One half of the points: its labels for any number of clusters, and the way to the other."""
+class _Labelled:
+    """The labels of different points for any number of clusters."""
 
     def __init__(
-        self, part: GraphClusterer, weights: Graph, most: int, seed: int, engine: Engine
+        self, part: GraphClusterer, n_init: int, most: int, seed: int, engine: Engine
     ) -> None:
-        self.part, self.weights, self.seed = part, weights, seed
-        part.assign_labels, part.n_init = "kmeans", N_INIT
+        self.part, self.seed, self.engine = part, seed, engine
+        part.assign_labels, part.n_init = "kmeans", n_init
         self.spectral = part._spectral_graph(engine)
+        self.graph = self.spectral.graph
         # The first vectors of one embedding serve every number of clusters, so the components
         # must hang together: else the first vectors are those of arbitrary components.
-        graph, neighbors, cut = self.spectral.graph, self.spectral.neighbors, self.spectral.cut
-        bridge = part.bridge if isinstance(part.bridge, float | int) else auto_bridge(graph, 2)
-        embedding = embedded_graph(graph, most, neighbors, bridge, cut, engine)
-        self.vectors, self.engine = embedding.vectors, engine
+        bridge = part.bridge if isinstance(part.bridge, float | int) else auto_bridge(self.graph, 2)
+        embedding = embedded_graph(
+            self.graph, most, self.spectral.neighbors, bridge, self.spectral.cut, engine
+        )
+        self.vectors = embedding.vectors
 
     def labels(self, count: int) -> NDArray[np.intp]:
         vectors = unit_length_rows(self.vectors[:, :count])
@@ -213,9 +268,16 @@ class _Half:
             return self.part._labels_of(self.spectral, vectors, count, self.seed, self.engine)
 
 
+class _Half(NamedTuple):
+    """One half of the points, and the edges that carry its labels over to the other."""
+
+    part: _Labelled
+    weights: Graph
+
+
 def _mean_score(halves: list[_Half], count: int) -> float:
     """The mean score over all pairs of halves, in both directions."""
-    labels = [half.labels(count) for half in halves]
+    labels = [half.part.labels(count) for half in halves]
     # Halves 0 and 1 belong together, then 2 and 3, and so on.
     scores = [
         reproducibility_score(carry_labels(half.weights, labels[place], count), labels[place ^ 1])

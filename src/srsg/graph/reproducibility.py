@@ -158,7 +158,7 @@ def reproducibility_score(carried: IntArray, own: IntArray) -> float:
     return float((2 * ours - 1).sum() + (2 * theirs - 1).sum()) / 2
 
 
-def counts_to_try(n_half: int, least: int = 2) -> list[int]:
+def counts_to_try(n_half: int, least: int = 2, dense_up_to: int = DENSE_UP_TO) -> list[int]:
     """Numbers of clusters to try: all small ones, then in steps of 8 per cent.
 
     Parameters
@@ -167,6 +167,8 @@ def counts_to_try(n_half: int, least: int = 2) -> list[int]:
         Points that are clustered, half of all.
     least : int
         The smallest number.
+    dense_up_to : int
+        Up to here every number is tried.
 
     Returns
     -------
@@ -185,7 +187,7 @@ def counts_to_try(n_half: int, least: int = 2) -> list[int]:
     counts, count = [], max(least, 2)
     while count <= most:
         counts.append(count)
-        count = count + 1 if count < DENSE_UP_TO else max(count + 1, round(GROWTH * count))
+        count = count + 1 if count < dense_up_to else max(count + 1, round(GROWTH * count))
     return counts
 
 

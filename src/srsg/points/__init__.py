@@ -1,7 +1,14 @@
 """The points: samples scaled to unit length, which of them are equal, and blocks of them."""
 
-from srsg.points.equal import EqualPoints, row_digests, take_rows, zero_digest
-from srsg.points.near import direction_precision, near_sets, row_sketches
+from srsg.points.equal import (
+    EqualPoints,
+    direction_precision,
+    near_sets,
+    row_digests,
+    row_sketches,
+    take_rows,
+    zero_digest,
+)
 from srsg.points.sparse import UnitRows, dense_rows
 from srsg.points.unit import (
     BLOCK_SIZE,

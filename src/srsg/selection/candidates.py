@@ -13,11 +13,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from srsg.estimators import SRSG, LocalScalingSpectralClustering, RidgeGraph
+from srsg.estimators.cluster_counts import MANY_FEATURES
 from srsg.types import FloatArray
-
-MANY_FEATURES = 100
-"""From here on a half of the features still describes the points, and directions tell them apart:
-images, spectra, gene expression. Fewer columns are taken for those of a table."""
 
 FEW_FEATURES = 3
 """Up to here directions say little, since all of them are taken; distances decide."""

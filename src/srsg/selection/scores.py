@@ -98,3 +98,12 @@ def score_candidates(candidates: Sequence[SampleLabels], resamples: Resamples) -
     points = [stability_of_points(each, resamples.points) for each in candidates]
     features = [stability_of_features(each) if resamples.halves else np.nan for each in candidates]
     return Scores(np.array(points), np.array(features), consensus(candidates))
+
+
+def mean_scores(scores: Sequence[Scores]) -> Scores:
+    """The means over several numbers of clusters."""
+    return Scores(
+        np.mean([each.points for each in scores], axis=0),
+        np.mean([each.features for each in scores], axis=0),
+        np.mean([each.consensus for each in scores], axis=0),
+    )

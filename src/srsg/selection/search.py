@@ -21,7 +21,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from srsg.engines.progress import SILENT, Progress, Stage, progress_for, send_progress_to
 from srsg.engines.warnings import made_dense
 from srsg.estimators import GraphClusterer
-from srsg.estimators.cluster_counts import BestCountsMixin, count_clusters
+from srsg.estimators.cluster_counts import (
+    MAX_LINKED_POINTS,
+    BestCountsMixin,
+    count_clusters,
+)
 from srsg.graph.confidence import confidence, predict_with_confidence
 from srsg.graph.kmeans import check_cluster_count
 from srsg.graph.reproducibility import ScoredCounts
@@ -29,7 +33,7 @@ from srsg.graph.unwrapping import clusterer_of
 from srsg.selection.candidates import Candidates, Columns, auto_candidates, look_at_columns
 from srsg.selection.fits import fresh, labels_for_each
 from srsg.selection.resampling import Resamples, draw_resamples
-from srsg.selection.scores import SampleLabels, Scores, score_candidates
+from srsg.selection.scores import SampleLabels, Scores, mean_scores, score_candidates
 from srsg.types import Matrix, RandomState
 
 TIE = 0.02
@@ -92,7 +96,8 @@ class StabilitySearch(BestCountsMixin, ClusterMixin, BaseEstimator):
         columns share one unit; for other tables only what is standardised. "graphs" leaves out
         what builds no graph.
     n_clusters : int or "auto"
-        Number of clusters; "auto" lets every candidate find its own.
+        Number of clusters; "auto" lets every candidate find its own, and compares the candidates
+        at all numbers that were found.
     n_resamples : int
         Samples of the points per candidate; tables get one more.
     random_state : int, RandomState or None
@@ -199,9 +204,10 @@ class StabilitySearch(BestCountsMixin, ClusterMixin, BaseEstimator):
         counting = COUNTING_COSTS if self.n_clusters == "auto" else 0
         total = len(candidates) * (counting + resamples.n_fits) + LAST_FIT_COSTS
         with progress.stage("the whole search", total) as whole:
-            counted = self._counts(candidates, X, resamples, seed, progress, whole)
+            counted = self._counts(candidates, X, seed, progress, whole)
             counts = [each.n_clusters for each in counted]
-            scores = self._scores(candidates, counts, X, resamples, seed, progress, whole)
+            numbers = sorted(set(counts))  # the same for all: more clusters agree less
+            scores = self._scores(candidates, numbers, X, resamples, seed, progress, whole)
             best = _winner(scores)
             name, winner = candidates[best]
             with progress.stage(f"{name}: all points", 1), send_progress_to(SILENT):
@@ -285,7 +291,6 @@ class StabilitySearch(BestCountsMixin, ClusterMixin, BaseEstimator):
         self,
         candidates: Candidates,
         X: Any,
-        resamples: Resamples,
         seed: int,
         progress: Progress,
         whole: Stage,
@@ -297,7 +302,12 @@ class StabilitySearch(BestCountsMixin, ClusterMixin, BaseEstimator):
                 candidates
             )
         found: list[ScoredCounts | None] = []
-        base = X[resamples.base]
+        # More points than those that samples are drawn from: clusters need many to hang together.
+        rows = np.arange(X.shape[0])
+        if len(rows) > MAX_LINKED_POINTS:
+            drawn = np.random.RandomState(seed).choice(rows, MAX_LINKED_POINTS, replace=False)
+            rows = np.sort(drawn)
+        base = X[rows]
         for name, candidate in candidates:
             with progress.stage(f"{name}: number of clusters", 1), _quietly():
                 counts = _builds_graph(candidate)
@@ -322,24 +332,27 @@ class StabilitySearch(BestCountsMixin, ClusterMixin, BaseEstimator):
         progress: Progress,
         whole: Stage,
     ) -> Scores:
-        found = []
+        """The scores of the candidates, means over the numbers of clusters."""
+        found: list[list[SampleLabels]] = [[] for _ in counts]
         base = X[resamples.base]
-        for (name, candidate), count in zip(candidates, counts, strict=True):
+        for name, candidate in candidates:
             halves = [half for pair in resamples.halves for half in pair]
             # One part at a time: all of them together would take several times the points' memory.
             parts = chain(
                 (X[rows] for rows in resamples.points), (base[:, half] for half in halves)
             )
-            labels = []
+            fits = []
             with progress.stage(f"{name}: samples", resamples.n_fits) as stage, _quietly():
                 for part in parts:
-                    labels.append(labels_for_each(candidate, part, [count], seed)[:, 0])
+                    fits.append(labels_for_each(candidate, part, counts, seed))
                     stage.advance()
                     whole.advance()
-            on_halves = labels[len(resamples.points) :]
-            pairs = list(zip(on_halves[::2], on_halves[1::2], strict=True))
-            found.append(SampleLabels(labels[: len(resamples.points)], pairs))
-        return score_candidates(found, resamples)
+            for place, of_count in enumerate(found):
+                labels = [columns[:, place] for columns in fits]
+                on_halves = labels[len(resamples.points) :]
+                pairs = list(zip(on_halves[::2], on_halves[1::2], strict=True))
+                of_count.append(SampleLabels(labels[: len(resamples.points)], pairs))
+        return mean_scores([score_candidates(each, resamples) for each in found])
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
