@@ -34,8 +34,6 @@ from srsg.points import (
     EqualPoints,
     Points,
     UnitRows,
-    direction_precision,
-    near_sets,
     root_mean_square_length,
     take_rows,
     unit_points,
@@ -106,8 +104,7 @@ class CodeClusterer(GraphClusterer):
             raise ValueError("X has rows of zeros only, which have no direction.")
         if equal.zero_rows.size:
             warn_of_zero_rows(equal.zero_rows)
-        sketches = engine.row_sketches(points)[equal.first]
-        return equal.joined(near_sets(sketches, direction_precision(points.dtype)))
+        return equal.with_near(engine.row_sketches(points), points.dtype)
 
     def _points_to_code(self, points: Points, equal: EqualPoints, engine: Engine) -> Points:
         if points.in_shards and equal.all_differ:

@@ -2,8 +2,6 @@
 
 from srsg.points.equal import (
     EqualPoints,
-    direction_precision,
-    near_sets,
     row_digests,
     row_sketches,
     take_rows,
@@ -40,12 +38,10 @@ __all__ = [
     "blocks_of_rows",
     "check_zero_rows",
     "dense_rows",
-    "direction_precision",
     "float_type",
     "is_memory_mapped",
     "kernel_rows",
     "name_rows",
-    "near_sets",
     "root_mean_square_length",
     "row_digests",
     "row_sketches",

@@ -88,17 +88,26 @@ class EqualPoints:
         owner = np.searchsorted(first, first_equal)
         return cls(first, np.where(first_equal == NO_POINT, NO_POINT, owner))
 
-    def joined(self, standing: IntArray) -> Self:
-        """With some of the distinct points merged too: ``standing[k]`` stands for distinct point k.
+    def with_near(self, sketches: FloatArray, dtype: np.dtype) -> Self:
+        """With those points merged too that differ by less than numbers of a type can tell.
+
+        Parameters
+        ----------
+        sketches : ndarray of shape (n, n_numbers)
+            See :func:`row_sketches`.
+        dtype : dtype
+            The points' own.
 
         Examples
         --------
         >>> import numpy as np
-        >>> from srsg.points import EqualPoints
+        >>> from srsg.points import EqualPoints, row_sketches
+        >>> x = np.array([[0.6, 0.8], [0.8, 0.6], [0.6, 0.8], [0.8, 0.6 + 1e-12]])
         >>> equal = EqualPoints.from_first(np.array([0, 1, 0, 3]))
-        >>> equal.joined(np.array([0, 2, 2])).first_equal
-        array([0, 3, 0, 3])
+        >>> len(set(equal.with_near(row_sketches(x), x.dtype).first_equal.tolist()))
+        2
         """
+        standing = near_sets(sketches[self.first], direction_precision(dtype))
         if (standing == np.arange(len(standing))).all():
             return self
         first_equal = self.first[standing][self.owner]
