@@ -51,9 +51,9 @@ STEPS = (0.003, 0.005, 0.007, 0.01, 0.02)
 HEAD = """# How close one setting comes to the paper's tables
 
 Made by `python -m benchmarks.paper_settings --data DIR --write FILE` {made_by};
-do not edit. AC on the {n_rows} rows whose data are the paper's own, one line for every setting, the same for all rows.
-Settings not named are those of the paper. SRSG stops here as soon as no support changes, which
-takes a few sweeps where the paper's rule takes up to a hundred.
+do not edit. AC on the {n_rows} rows whose data are the paper's own, one line for every setting,
+the same for all rows. Settings not named are those of the paper. SRSG stops here as soon as no
+support changes, which takes a few sweeps where the paper's rule takes up to a hundred.
 """
 
 ALL_ROWS = """
