@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 import time
 
@@ -78,9 +77,9 @@ def blas_threads():
 @pytest.fixture
 def two_blas_threads():
     """Without a context manager: inside one, threadpoolctl lets no other thread set anything."""
-    from srsg.engines.threads import _blas_libraries, _set_threads
+    from srsg.engines.threads import _set_threads, thread_pools
 
-    libraries = _blas_libraries(len(sys.modules))
+    libraries = thread_pools("blas").lib_controllers
     before = [library.num_threads for library in libraries]
     for library in libraries:
         _set_threads(library, 2)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from srsg.engines.protocol import Block, Engine, Result, RowTask, ShardScan
-    from srsg.engines.threads import ThreadEngine, serial_linear_algebra
+    from srsg.engines.threads import ThreadEngine, serial_linear_algebra, thread_pools
 
 __all__ = [
     "Block",
@@ -21,9 +21,10 @@ __all__ = [
     "ShardScan",
     "ThreadEngine",
     "serial_linear_algebra",
+    "thread_pools",
 ]
 
-_HOME = {"ThreadEngine": "threads", "serial_linear_algebra": "threads"}
+_HOME = dict.fromkeys(("ThreadEngine", "serial_linear_algebra", "thread_pools"), "threads")
 
 
 def __getattr__(name: str) -> Any:

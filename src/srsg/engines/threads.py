@@ -149,11 +149,24 @@ def _start(task: RowTask[Block, Started], points: Points, block: Block) -> Start
     return task.start(Rows(points.x), block)
 
 
-@lru_cache(maxsize=1)
-def _blas_libraries(n_modules: int) -> list[Any]:
-    """The BLAS libraries of this process. Finding them takes a while, so it is done again only if
-    modules have been imported since, which may have brought their own."""
-    return ThreadpoolController().select(user_api="blas").lib_controllers
+def thread_pools(user_api: str) -> ThreadpoolController:
+    """The libraries of this process that have threads of their own: "blas" or "openmp".
+
+    Finding them takes a while, so it is done again only if modules have been imported since, which
+    may have brought their own.
+
+    Examples
+    --------
+    >>> from srsg.engines import thread_pools
+    >>> with thread_pools("openmp").limit(limits=1):
+    ...     pass
+    """
+    return _thread_pools(user_api, len(sys.modules))
+
+
+@lru_cache(maxsize=2)
+def _thread_pools(user_api: str, n_modules: int) -> ThreadpoolController:
+    return ThreadpoolController().select(user_api=user_api)
 
 
 def _set_threads(library: Any, number: int) -> None:
@@ -211,7 +224,7 @@ def serial_linear_algebra() -> Iterator[None]:
     >>> with serial_linear_algebra():
     ...     pass
     """
-    libraries = _blas_libraries(len(sys.modules))
+    libraries = thread_pools("blas").lib_controllers
     by_openmp = [each for each in libraries if getattr(each, "threading_layer", "") == "openmp"]
     _PROCESS_WIDE.enter([each for each in libraries if each not in by_openmp])
     # OpenMP keeps one number per thread, so each thread restores its own.

@@ -4,9 +4,8 @@ The restarts of K-means run side by side, with the same labels on any number of 
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 from math import log
 
 import numpy as np
@@ -14,9 +13,8 @@ from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 from sklearn.cluster._spectral import cluster_qr, discretize
 from sklearn.utils import check_random_state
-from threadpoolctl import ThreadpoolController
 
-from srsg.engines import Engine, ThreadEngine
+from srsg.engines import Engine, ThreadEngine, thread_pools
 from srsg.types import AssignLabels, FloatArray, IntArray, RandomState
 
 ELKAN_FROM = 50
@@ -208,13 +206,6 @@ def _run(data: Weighted, start: IntArray) -> KMeansRun:
     )
     # Sums over several OpenMP threads have other bits. Each of our threads has its own setting for
     # the number of these, so it must be set here.
-    with _openmp(len(sys.modules)).limit(limits=1):
+    with thread_pools("openmp").limit(limits=1):
         labels = kmeans.fit_predict(vectors, sample_weight=weights)
     return KMeansRun(np.asarray(labels, dtype=np.intp), float(kmeans.inertia_))
-
-
-@lru_cache(maxsize=1)
-def _openmp(n_modules: int) -> ThreadpoolController:
-    """OpenMP in this process. Looking for it takes a while, so that is done again only if modules,
-    which may have brought their own, were imported in the meantime."""
-    return ThreadpoolController().select(user_api="openmp")
