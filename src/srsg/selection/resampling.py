@@ -30,6 +30,12 @@ class Resamples:
     halves: list[tuple[IntArray, IntArray]]
     base: IntArray
 
+    def rounds(self) -> tuple[Resamples, Resamples]:
+        """The first half of the samples and of the pairs, and the rest."""
+        n_points, n_halves = len(self.points) // 2, len(self.halves) // 2
+        first = Resamples(self.points[:n_points], self.halves[:n_halves], self.base)
+        return first, Resamples(self.points[n_points:], self.halves[n_halves:], self.base)
+
     @property
     def n_fits(self) -> int:
         """Fits that each candidate needs."""

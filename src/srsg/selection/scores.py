@@ -36,6 +36,10 @@ class SampleLabels:
     points: list[NDArray[np.intp]]
     halves: list[tuple[NDArray[np.intp], NDArray[np.intp]]]
 
+    def with_more(self, others: SampleLabels) -> SampleLabels:
+        """These labels and those of further samples."""
+        return SampleLabels(self.points + others.points, self.halves + others.halves)
+
 
 def stability_of_points(labels: SampleLabels, samples: Sequence[IntArray]) -> float:
     """Mean agreement of the labels of two samples, on the points that both have.
@@ -91,6 +95,12 @@ class Scores:
     @property
     def total(self) -> FloatArray:
         return self.points + np.nan_to_num(self.features) + self.consensus
+
+    @property
+    def gap(self) -> float:
+        """From the best to the second; infinite without another candidate."""
+        best = np.sort(self.total)
+        return float(best[-1] - best[-2]) if len(best) > 1 else np.inf
 
 
 def score_candidates(candidates: Sequence[SampleLabels], resamples: Resamples) -> Scores:

@@ -39,6 +39,10 @@ from srsg.types import Matrix, RandomState
 TIE = 0.02
 """Scores this close are a tie, which the candidate that comes first wins."""
 
+CLOSE = 0.1
+"""If the best two scores are this close, as many samples again are drawn: scores of so few samples
+vary by about as much."""
+
 COUNTING_COSTS, LAST_FIT_COSTS = 4, 2
 """About how many fits on a sample it costs to find a number of clusters, and to fit all points; for
 the time left that progress shows."""
@@ -69,7 +73,8 @@ class Plan:
         return cls(share=0.7, n_samples=n_resamples + 1, n_halves=0)
 
     def draw(self, shape: tuple[int, int], rng: np.random.RandomState) -> Resamples:
-        return draw_resamples(*shape, self.n_samples, self.share, self.n_halves, rng)
+        """Samples for two rounds, of which the second is for scores that are close."""
+        return draw_resamples(*shape, 2 * self.n_samples, self.share, 2 * self.n_halves, rng)
 
 
 class StabilitySearch(BestCountsMixin, ClusterMixin, BaseEstimator):
@@ -83,7 +88,8 @@ class StabilitySearch(BestCountsMixin, ClusterMixin, BaseEstimator):
     Every candidate is fitted on the same few samples of the points and, with 100 features or
     more, on two halves of the features. Its score adds the agreement of its own labels between
     samples, the agreement between halves, and the agreement with the other candidates on the same
-    samples: see :mod:`srsg.selection.scores`. The best is then fitted on all points. With many
+    samples: see :mod:`srsg.selection.scores`. If two candidates are close, as many samples again
+    are drawn. The best is then fitted on all points. With many
     points, samples of 3,000 of them decide.
 
     Parameters
@@ -99,7 +105,8 @@ class StabilitySearch(BestCountsMixin, ClusterMixin, BaseEstimator):
         Number of clusters; "auto" lets every candidate find its own, and compares the candidates
         at all numbers that were found.
     n_resamples : int
-        Samples of the points per candidate; tables get one more.
+        Samples of the points per candidate; tables get one more. Twice as many if the best two
+        are close.
     random_state : int, RandomState or None
         Samples and the starts of K-means.
     n_jobs : int or None
@@ -333,26 +340,54 @@ class StabilitySearch(BestCountsMixin, ClusterMixin, BaseEstimator):
         whole: Stage,
     ) -> Scores:
         """The scores of the candidates, means over the numbers of clusters."""
-        found: list[list[SampleLabels]] = [[] for _ in counts]
-        base = X[resamples.base]
-        for name, candidate in candidates:
-            halves = [half for pair in resamples.halves for half in pair]
-            # One part at a time: all of them together would take several times the points' memory.
-            parts = chain(
-                (X[rows] for rows in resamples.points), (base[:, half] for half in halves)
-            )
-            fits = []
-            with progress.stage(f"{name}: samples", resamples.n_fits) as stage, _quietly():
-                for part in parts:
-                    fits.append(labels_for_each(candidate, part, counts, seed))
-                    stage.advance()
-                    whole.advance()
-            for place, of_count in enumerate(found):
-                labels = [columns[:, place] for columns in fits]
-                on_halves = labels[len(resamples.points) :]
-                pairs = list(zip(on_halves[::2], on_halves[1::2], strict=True))
-                of_count.append(SampleLabels(labels[: len(resamples.points)], pairs))
-        return mean_scores([score_candidates(each, resamples) for each in found])
+
+        def labels_of(part: Resamples) -> list[list[SampleLabels]]:
+            return [
+                self._sample_labels(pair, counts, X, part, seed, progress, whole)
+                for pair in candidates
+            ]
+
+        first, rest = resamples.rounds()
+        found = labels_of(first)
+        scores = _scores_of(found, first)
+        if scores.gap >= CLOSE:
+            whole.advance(len(candidates) * rest.n_fits)
+            return scores
+        # More samples tell more than their number: each is compared with all others.
+        both = [
+            [few.with_more(others) for few, others in zip(one, two, strict=True)]
+            for one, two in zip(found, labels_of(rest), strict=True)
+        ]
+        return _scores_of(both, resamples)
+
+    def _sample_labels(
+        self,
+        candidate: tuple[str, Any],
+        counts: list[int],
+        X: Any,
+        resamples: Resamples,
+        seed: int,
+        progress: Progress,
+        whole: Stage,
+    ) -> list[SampleLabels]:
+        """The labels of one candidate on all samples, for each number of clusters."""
+        name, clusterer = candidate
+        halves = [half for pair in resamples.halves for half in pair]
+        base = X[resamples.base] if halves else X
+        # One part at a time: all of them together would take several times the points' memory.
+        parts = chain((X[rows] for rows in resamples.points), (base[:, half] for half in halves))
+        fits = []
+        with progress.stage(f"{name}: samples", resamples.n_fits) as stage, _quietly():
+            for part in parts:
+                fits.append(labels_for_each(clusterer, part, counts, seed))
+                stage.advance()
+                whole.advance()
+        n_points, found = len(resamples.points), []
+        for place in range(len(counts)):
+            labels = [columns[:, place] for columns in fits]
+            pairs = zip(labels[n_points::2], labels[n_points + 1 :: 2], strict=True)
+            found.append(SampleLabels(labels[:n_points], list(pairs)))
+        return found
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -375,6 +410,12 @@ def _quietly() -> Iterator[None]:
     with send_progress_to(SILENT), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
+
+
+def _scores_of(found: list[list[SampleLabels]], resamples: Resamples) -> Scores:
+    """Scores by the labels of each candidate for each number of clusters."""
+    of_counts = zip(*found, strict=True)
+    return mean_scores([score_candidates(each, resamples) for each in of_counts])
 
 
 def _winner(scores: Scores) -> int:
