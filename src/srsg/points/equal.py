@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from srsg.points.sparse import UnitRows
-from srsg.points.unit import Points, is_memory_mapped, row_slices, stored_rows
+from srsg.points.unit import Points, is_memory_mapped, stored_rows
 from srsg.types import FloatArray, Graph, IntArray
 
 DIGEST_SIZE = 16
@@ -310,10 +310,10 @@ def row_sketches(x: UnitRows) -> FloatArray:
     sketches = np.empty((x.shape[0], N_DIRECTIONS))
     # A sum along each row instead of a matrix product, whose bits would depend on the other rows of
     # a block. Few rows at a time stay in the processor's cache.
-    for rows in row_slices(x.shape[0], 64):
-        block = x[rows].astype(np.float64, copy=False)
+    for start in range(0, x.shape[0], 64):
+        block = x[start : start + 64].astype(np.float64, copy=False)
         for k, direction in enumerate(directions):
-            sketches[rows, k] = (block * direction).sum(axis=1)
+            sketches[start : start + 64, k] = (block * direction).sum(axis=1)
     return sketches
 
 

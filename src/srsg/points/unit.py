@@ -59,7 +59,7 @@ class Points:
     def shape(self) -> tuple[int, int]:
         return self.n, self.n_features
 
-    @property
+    @cached_property
     def dtype(self) -> np.dtype:
         return self.x.dtype
 
