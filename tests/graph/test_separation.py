@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.datasets import make_blobs
 
-from srsg import SRSG, RidgeGraph
+from srsg import SRSG, LocalScalingSpectralClustering, RidgeGraph
 from srsg.datasets import make_union_of_subspaces
-from srsg.estimators.cluster_counts import MANY_FEATURES, count_clusters
+from srsg.estimators.cluster_counts import MANY_FEATURES, count_clusters, counted_by_links
 from srsg.graph.separation import Split, search_separated, share_ranges, split_of
 
 
@@ -105,3 +106,15 @@ def test_equal_points_count_once():
     alone = count_clusters(SRSG(), X, random_state=0)
     twice = count_clusters(SRSG(), np.vstack([X, X[:50]]), random_state=0)
     np.testing.assert_array_equal(twice.scores, alone.scores)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_few_columns(seed):
+    """Stretched groups, on whose pieces halves of the points agree as well."""
+    X, _ = make_blobs(400, centers=3, random_state=11 + seed)
+    X = X @ [[0.6, -0.6], [-0.4, 0.8]]
+    assert count_clusters(LocalScalingSpectralClustering(), X, random_state=0).n_clusters == 3
+
+
+def test_tables_go_by_halves():
+    assert [counted_by_links(n) for n in (2, 3, 4, 99, 100)] == [True, True, False, False, True]

@@ -1,4 +1,10 @@
-"""The number of clusters of an estimator's graph: by links, or by what halves agree on."""
+"""The number of clusters of an estimator's graph, by links or by what halves agree on.
+
+With 100 features or more, and with three or fewer, the number is right that leaves hardly any links
+between clusters (:mod:`srsg.graph.separation`). In other tables clusters touch: there the number
+is right whose clusters are found again in the other half of the points
+(:mod:`srsg.graph.reproducibility`).
+"""
 
 from __future__ import annotations
 
@@ -38,11 +44,14 @@ MANY_FEATURES = 100
 """From here on a half of the features still describes the points, and directions tell them apart:
 images, spectra, gene expression. Fewer columns are taken for those of a table."""
 
+FEW_FEATURES = 3
+"""Up to here directions say little, since all of them are taken; distances decide."""
+
 MAX_POINTS = 3000
-"""With more points, a random sample of this many is halved."""
+"""With more points, a random sample of this many decides on the number of clusters."""
 
 MAX_LINKED_POINTS = 6000
-"""With more points, the links of a random sample of this many are counted."""
+"""The same with many features, where only one graph is needed."""
 
 N_SPLITS = 2
 """Splits of the points into halves: scores are means over both directions of each."""
@@ -143,30 +152,37 @@ def score_cluster_counts(
     least as many clusters as components, apart from tiny ones; and if no component is much larger
     than the others, they are the clusters.
 
-    With many features clusters are curved, and half of the points would thin them out, but hardly
-    any links join them: the links are counted, see :mod:`srsg.graph.separation`. The clusters of
-    a table touch each other, so what counts is whether halves of the points agree on them, see
-    :mod:`srsg.graph.reproducibility`.
+    With many features, or up to three, clusters are often curved. Half of the points would thin
+    them out, or agree on pieces of them, but hardly any links join them: the links are counted,
+    see :mod:`srsg.graph.separation`. The clusters of other tables touch each other, so what counts
+    is whether halves of the points agree on them, see :mod:`srsg.graph.reproducibility`.
     """
     rng = check_random_state(random_state)
     components = substantial_components(graph)
     if _share_the_points(components):
         return _by_graph_alone(graph, engine)
-    many = estimator.fit_X_.shape[1] >= MANY_FEATURES
+    n_features = estimator.fit_X_.shape[1]
+    many = n_features >= MANY_FEATURES
+    by_links = counted_by_links(n_features)
     most_points = MAX_LINKED_POINTS if many else MAX_POINTS
     rows, x = _deciding_points(estimator.fit_X_, estimator._equal.first, most_points, rng)
-    dense_up_to = SEPARATED_DENSE_UP_TO if many else DENSE_UP_TO
+    dense_up_to = SEPARATED_DENSE_UP_TO if by_links else DENSE_UP_TO
     counts = counts_to_try(len(rows) // 2, len(components), dense_up_to)
     if not counts or not _can_fit(estimator, len(rows) // 2):
         return _by_graph_alone(graph, engine)  # too few points for halves that can be clustered
     quiet = _for_parts(engine)
     sample = estimator
-    if len(rows) < graph.shape[0] or (many and not estimator._equal.all_differ):
+    if len(rows) < graph.shape[0] or (by_links and not estimator._equal.all_differ):
         sample = _part(estimator, x, quiet)
         graph = sample._counted_graph(sample._spectral_graph(quiet).graph)
-    if many:
+    if by_links:
         return _by_links(sample, counts, _seed(rng), engine, quiet)
     return _by_halves(sample, x, graph, counts, rng, engine, quiet)
+
+
+def counted_by_links(n_features: int) -> bool:
+    """Whether the links between clusters tell their number, and not halves of the points."""
+    return n_features >= MANY_FEATURES or n_features <= FEW_FEATURES
 
 
 def _by_links(

@@ -26,7 +26,7 @@ class ElasticNetGraph(AgreementClusterer, PostprocessedClusterer):
     Parameters
     ----------
     n_clusters : int or "auto"
-        Number of clusters; "auto" finds it, see :mod:`srsg.graph.reproducibility`.
+        Number of clusters; "auto" finds it, see :mod:`srsg.estimators.cluster_counts`.
     lam : float or "auto"
         Weight of the elastic net; "auto" gives every point its own, by ``gamma``.
     l1_ratio : float

@@ -27,7 +27,7 @@ class L1Graph(CertifiedClusterer):
     Parameters
     ----------
     n_clusters : int or "auto"
-        Number of clusters; "auto" finds it, see :mod:`srsg.graph.reproducibility`.
+        Number of clusters; "auto" finds it, see :mod:`srsg.estimators.cluster_counts`.
     lam : float
         Weight of the l1 norm, the paper's ``lambda_l1``. At 2 and beyond every code is zero.
     tol : float

@@ -30,7 +30,7 @@ class LaplacianL1Graph(CodeClusterer):
     Parameters
     ----------
     n_clusters : int or "auto"
-        Number of clusters; "auto" finds it, see :mod:`srsg.graph.reproducibility`.
+        Number of clusters; "auto" finds it, see :mod:`srsg.estimators.cluster_counts`.
     lam : float
         Weight of the l1 norm.
     gamma : float

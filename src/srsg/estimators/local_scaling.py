@@ -27,7 +27,7 @@ class LocalScalingSpectralClustering(GraphClusterer):
     Parameters
     ----------
     n_clusters : int or "auto"
-        Number of clusters; "auto" finds it, see :mod:`srsg.graph.reproducibility`.
+        Number of clusters; "auto" finds it, see :mod:`srsg.estimators.cluster_counts`.
     scale_neighbor : int
         Which neighbour's distance is the scale of a point.
     assign_labels : {"kmeans", "discretize", "cluster_qr"}

@@ -23,7 +23,7 @@ class OMPGraph(PostprocessedClusterer):
     Parameters
     ----------
     n_clusters : int or "auto"
-        Number of clusters; "auto" finds it, see :mod:`srsg.graph.reproducibility`.
+        Number of clusters; "auto" finds it, see :mod:`srsg.estimators.cluster_counts`.
     n_nonzero : int
         Most points in a code.
     tol : float

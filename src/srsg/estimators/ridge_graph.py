@@ -29,7 +29,7 @@ class RidgeGraph(AgreementClusterer):
     Parameters
     ----------
     n_clusters : int or "auto"
-        Number of clusters; "auto" finds it, see :mod:`srsg.graph.reproducibility`.
+        Number of clusters; "auto" finds it, see :mod:`srsg.estimators.cluster_counts`.
     ridge : float
         Weight of the squared l2 norm.
     n_nonzero : int

@@ -46,7 +46,7 @@ class SMCE(GraphClusterer):
     Parameters
     ----------
     n_clusters : int or "auto"
-        Number of clusters; "auto" finds it, see :mod:`srsg.graph.reproducibility`.
+        Number of clusters; "auto" finds it, see :mod:`srsg.estimators.cluster_counts`.
     lam : float
         Weight of the l1 norm: larger ones prefer fewer, nearer neighbours.
     n_neighbors : int

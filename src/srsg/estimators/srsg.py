@@ -50,7 +50,7 @@ class SRSG(AgreementClusterer, CertifiedClusterer):
     Parameters
     ----------
     n_clusters : int or "auto"
-        Number of clusters; "auto" finds it, see :mod:`srsg.graph.reproducibility`.
+        Number of clusters; "auto" finds it, see :mod:`srsg.estimators.cluster_counts`.
     gamma : float
         Weight of the support regularisation.
     n_neighbors : int

@@ -49,12 +49,18 @@ def split_of(graph: Graph, labels: NDArray[np.integer]) -> Split:
     >>> split_of(np.kron(np.eye(2), np.ones((3, 3))), np.array([0, 0, 0, 1, 1, 1]))
     Split(inside=1.0, expected=0.5)
     """
-    weights = sparse.coo_array(graph)
     degrees = np.asarray(graph.sum(axis=1)).ravel()
-    same = labels[weights.row] == labels[weights.col]
     total = degrees.sum()
     volumes = np.bincount(labels, weights=degrees) / total
-    return Split(float(weights.data[same].sum() / total), float((volumes**2).sum()))
+    return Split(_weight_inside(graph, labels) / float(total), float((volumes**2).sum()))
+
+
+def _weight_inside(graph: Graph, labels: NDArray[np.integer]) -> float:
+    if isinstance(graph, np.ndarray):  # a list of all edges would take several times its memory
+        clusters = (np.flatnonzero(labels == label) for label in np.unique(labels))
+        return float(sum(graph[np.ix_(rows, rows)].sum() for rows in clusters))
+    weights = sparse.coo_array(graph)
+    return float(weights.data[labels[weights.row] == labels[weights.col]].sum())
 
 
 def share_ranges(splits: Sequence[Split], largest: float = LARGEST_SHARE) -> FloatArray:

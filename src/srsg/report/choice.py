@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from srsg.estimators.cluster_counts import counted_by_links
 from srsg.report.charts import line_chart
 from srsg.report.findings import Findings
 from srsg.report.sections import bar_cell, chart_card, section
@@ -172,14 +173,24 @@ def cluster_counts(found: Findings) -> tuple[str, str, str] | None:
         title=f"Scores of {len(counts)} numbers of clusters; the largest for {chosen}",
         line_at=chosen,
     )
-    words = (
-        "Two random halves of the points are clustered apart: the score is how many clusters "
-        f"both find, less those that only one finds. The dashed line is at {chosen}, the number "
-        "chosen."
-    )
+    words = f"{_what_counts(found)} The dashed line is at {chosen}, the number chosen."
     next_best = counted.best_counts(3)[1:]
     if next_best:
         words += f" Next: {', '.join(map(str, next_best))}."
     if not counted.structure_found_:
-        words += " <b>No structure found</b>: no number of clusters is found again."
+        words += " <b>No structure found</b>: no number of clusters stands out."
     return "Number of clusters", chart, words
+
+
+def _what_counts(found: Findings) -> str:
+    """What the scores of the numbers of clusters mean."""
+    if counted_by_links(found.model.n_features_in_):
+        return (
+            "Clusters of their own have hardly any links between them, far fewer than chance would "
+            "give. How few is asked of them can be chosen: the score is the share of the choices "
+            "for which this number is the best. Below zero, it is the best for none."
+        )
+    return (
+        "Two random halves of the points are clustered apart: the score is how many clusters "
+        "both find, less those that only one finds."
+    )

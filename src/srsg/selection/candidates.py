@@ -13,11 +13,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from srsg.estimators import SRSG, LocalScalingSpectralClustering, RidgeGraph
-from srsg.estimators.cluster_counts import MANY_FEATURES
+from srsg.estimators.cluster_counts import FEW_FEATURES, MANY_FEATURES
 from srsg.types import FloatArray
-
-FEW_FEATURES = 3
-"""Up to here directions say little, since all of them are taken; distances decide."""
 
 MOST_FOR_DISTANCES = 10_000
 """Points for which all distances fit into memory."""

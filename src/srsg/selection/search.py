@@ -36,8 +36,9 @@ from srsg.selection.resampling import Resamples, draw_resamples
 from srsg.selection.scores import SampleLabels, Scores, mean_scores, score_candidates
 from srsg.types import Matrix, RandomState
 
-TIE = 0.02
-"""Scores this close are a tie, which the candidate that comes first wins."""
+TIE = 0.01
+"""Scores that are still this close after the second round of samples are a tie, which the candidate
+that comes first wins."""
 
 CLOSE = 0.1
 """If the best two scores are this close, as many samples again are drawn: scores of so few samples
