@@ -36,7 +36,7 @@ from srsg.selection.resampling import Resamples, draw_resamples
 from srsg.selection.scores import SampleLabels, Scores, mean_scores, score_candidates
 from srsg.types import Matrix, RandomState
 
-TIE = 0.01
+TIE = 0.02
 """Scores that are still this close after the second round of samples are a tie, which the candidate
 that comes first wins."""
 
