@@ -218,7 +218,7 @@ def test_codes_that_are_post_processed():
     for change in ({"normalize": True}, {"keep_largest": 2}, {"code_neighbors": 3}):
         alone = OMPGraph(4, **change).fit_graph(X).affinity_matrix_
         model = OMPGraph(4, **change).fit_graph(WITH_COPIES)
-        graph = model._merged(model.affinity_matrix_).toarray()
+        graph = model._merged(model.affinity_matrix_).graph.toarray()
         single = EqualPoints.from_first(model.first_equal_).counts == 1
         np.testing.assert_allclose(graph[single][:, single], alone.toarray()[single][:, single])
 
