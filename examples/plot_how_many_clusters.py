@@ -2,9 +2,10 @@
 How many clusters?
 ==================
 
-Without ``n_clusters``, srsg clusters two random halves of the points apart, for every number of
-clusters worth trying, and takes the number of which most clusters are found by both halves. This
-page shows where that works, and where it does not.
+Without ``n_clusters``, srsg clusters two random halves of the points of a table apart, for every
+number of clusters worth trying, and takes the number of which most clusters are found by both
+halves. (With 100 features or more it counts the links between clusters instead.) This page shows
+where that works, and where it does not.
 """
 
 import matplotlib.pyplot as plt
