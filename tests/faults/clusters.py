@@ -18,7 +18,7 @@ from pathlib import Path
 from distributed import Client
 
 from faults.runs import Row, fit_bits
-from support.clusters import local_cluster, settled_workers
+from support.clusters import settled_workers
 
 QUIET = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
 
@@ -74,10 +74,10 @@ def attempt(**settings):
     return ended[0] if ended else ("hung", f"no end after {LONGEST:.0f} s")
 
 
-def judged(outcome, bits, expected):
+def judged(outcome, bits, expected, kills):
     """What a row notes; only a result has bits to compare."""
     if outcome == "done":
-        return "same result", bits, expected
+        return ("same result" if kills else "ended before the kill"), bits, expected
     return (f"{outcome}: {bits}",)
 
 
@@ -89,10 +89,20 @@ def worded(outcome, said, address):
 
 @contextmanager
 def after(seconds, action):
-    timer = threading.Timer(seconds, action)
+    """Do something within the block, this many seconds after it began; gives a list of when it was.
+
+    The list stays empty if the block ends before.
+    """
+    begun, done = time.monotonic(), []
+
+    def act():
+        action()
+        done.append(time.monotonic() - begun)
+
+    timer = threading.Timer(seconds, act)
     timer.start()
     try:
-        yield
+        yield done
     finally:
         timer.cancel()
         timer.join()
@@ -112,16 +122,16 @@ def workers_with_nanny(expected, n_moments):
         row = Row(f"`kill -9` of {what}, with nannies, {moments} moments")
         left = list(range(moments))
         while left:
-            with local_cluster(2) as client:
+            with processes(nanny=True) as (address, _), Client(address) as client:
                 lasted = duration(client)
-                # Dask's nanny gives a worker up that is killed just as it starts; then the rest of
+                # Dask's nanny gives a worker up that is lost just as it starts; then the rest of
                 # the moments need a new cluster.
                 while left and has_workers(client, 2):
                     moment = lasted * (left.pop(0) + 0.5) / moments
                     victims = settled_workers(client)[:killed]
-                    with after(moment, partial(kill, victims)):
+                    with after(moment, partial(kill, victims)) as kills:
                         outcome, bits = attempt(engine=client)
-                    row.note(*judged(outcome, bits, expected))
+                    row.note(*judged(outcome, bits, expected, kills))
         yield row
 
 
@@ -144,10 +154,11 @@ def workers_without_nanny(expected, n_moments):
     with processes() as (address, started):
         lasted = duration(address)
         for moment in range(n_moments):
-            with after(lasted * (moment + 0.5) / n_moments, started[-1].kill):
+            with after(lasted * (moment + 0.5) / n_moments, started[-1].kill) as kills:
                 outcome, bits = attempt(engine=address)
-            row.note(*judged(outcome, bits, expected))
-            started.append(worker(address))
+            row.note(*judged(outcome, bits, expected, kills))
+            if kills:
+                started.append(worker(address))
             with Client(address) as client:
                 client.wait_for_workers(2, timeout=120)
     yield row

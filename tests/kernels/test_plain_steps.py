@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from srsg.engines import ThreadEngine
-from srsg.kernels import fpgd_sp
+from srsg.kernels import fpgd_sp, lasso
 from srsg.kernels.graphs import spread_out
 from srsg.points import unit_points
 from srsg.solvers import l1_codes, laplacian_codes
@@ -16,20 +16,26 @@ ENGINE = ThreadEngine(1)
 power_bound, stable_step = (
     from_python(getattr(fpgd_sp, name)) for name in ("power_bound", "stable_step")
 )
+coordinate_sweep, objective, to_first_zero = (
+    from_python(getattr(lasso, name)) for name in ("coordinate_sweep", "objective", "to_first_zero")
+)
 
 
 # The step of Algorithm 1
 
 
-@pytest.mark.parametrize("size", [5, 70])
+@pytest.mark.parametrize(("n_moving", "few"), [(5, 64), (12, 4), (66, 64)])
 @pytest.mark.parametrize("seed", [0, 1])
-def test_the_step_is_cut_to_the_stable_bound(size, seed):
-    """Seventy coordinates are too many for bisection alone."""
+def test_the_step_is_cut_to_the_stable_bound(monkeypatch, n_moving, few, seed):
+    """More than a few coordinates are too many for bisection alone; the compiler knows how many
+    are few, plain Python is told. Those that do not move are longer."""
+    monkeypatch.setattr(fpgd_sp, "BISECTED_UP_TO", few)
     rng = np.random.default_rng(seed)
-    atoms = rng.standard_normal((size, 6))
+    atoms = rng.standard_normal((n_moving + 4, 6))
     atoms[:, 0] += 1  # one eigenvalue stands out
+    moves = rng.permutation(len(atoms)) < n_moving
+    atoms[~moves] *= 20
     gram = atoms @ atoms.T
-    moves = rng.random(size) < 0.9
     largest = np.linalg.eigvalsh(gram[moves][:, moves])[-1]
     bound = 0.5 / largest
     assert stable_step(gram, moves, 0.9 * bound) == 0.9 * bound
@@ -46,6 +52,45 @@ def test_power_iterations_find_the_largest_eigenvalue_from_below():
     largest = np.linalg.eigvalsh(gram[chosen][:, chosen])[-1]
     found = power_bound(gram, chosen)
     assert largest * (1 - 1e-9) <= found <= largest * (1 + 1e-14)
+
+
+# Parts of the Lasso
+
+
+def lasso_problem(seed=0, size=4):
+    rng = np.random.default_rng(seed)
+    atoms = rng.standard_normal((size, 6))
+    return atoms @ atoms.T, atoms @ rng.standard_normal(6), rng.standard_normal(size)
+
+
+def test_the_objective_of_a_code():
+    gram, b, z = lasso_problem()
+    z[1] = 0.0
+    expected = z @ gram @ z / 2 - b @ z + 0.3 * np.abs(z).sum()
+    assert objective(gram, b, 0.3, z) == pytest.approx(expected, abs=1e-13)
+
+
+def test_a_pass_of_coordinate_descent_tells_whether_a_sign_changed():
+    gram, b, z = lasso_problem()
+    for _ in range(300):
+        gradient = b - gram @ z
+        before = z.copy()
+        changed = coordinate_sweep(gram, 0.3, z, gradient)
+        assert changed == (np.sign(z) != np.sign(before)).any()
+        np.testing.assert_allclose(gradient, b - gram @ z, atol=1e-12)
+    violation = np.where(z != 0, np.abs(gradient - 0.3 * np.sign(z)), np.abs(gradient) - 0.3)
+    assert violation.max() < 1e-9
+
+
+def test_a_step_ends_at_the_first_zero():
+    start, support = np.array([2.0, 5.0, -1.0, 3.0]), np.array([0, 2, 3])
+    z = start.copy()
+    to_first_zero(z, support, 3, np.array([-4.0, 4.0, 1.0]), 1.0)
+    np.testing.assert_array_equal(z, [1.0, 5.0, 0.0, 3.25])
+    # Too short to reach any zero, as after an overflow: the last one goes.
+    z = start.copy()
+    to_first_zero(z, support, 3, np.array([-4.0, 4.0, 1.0]), 0.1)
+    np.testing.assert_array_equal(z, [2.0, 5.0, -1.0, 0.0])
 
 
 # The Laplacian's codes, with and without the Gram matrix
@@ -126,3 +171,11 @@ def test_points_without_an_edge_are_pushed_apart():
     spread_out(position, np.array([0]), np.array([1]), np.array([1.0]), 3, 0)
     assert np.linalg.norm(position[0] - position[2]) > 1.05
     np.testing.assert_array_equal(position[2], [0.6, 0.8])  # only the ends of edges move
+
+
+def test_the_end_of_an_edge_moves_by_the_gradient_of_its_attraction():
+    position = np.array([[0.5, -1.0], [2.0, 1.0]])
+    difference = position[1] - position[0]
+    spread_out(position, np.array([0]), np.array([1]), np.array([0.0]), 1, 0)
+    expected = [2.0, 1.0] - 2 * difference / (1 + difference @ difference)
+    np.testing.assert_allclose(position[1], expected, atol=1e-14)

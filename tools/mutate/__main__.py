@@ -19,9 +19,12 @@ from tools.mutate.mutants import ROOT, Mutant, drawn
 KEPT = ROOT / "docs" / "results"
 
 TESTS = {
-    "kernels": ["tests/kernels", "tests/solvers", "tests/neighbors", "src/srsg/solvers"],
-    "solvers": ["tests/solvers", "tests/kernels", "tests/properties", "src/srsg/solvers"],
-    "graph": ["tests/graph", "tests/kernels", "src/srsg/graph", "tests/estimators"],
+    "kernels": ["tests/kernels", "tests/solvers", "src/srsg/kernels", "src/srsg/solvers"],
+    "solvers": [
+        *("tests/solvers", "tests/kernels", "tests/properties", "src/srsg/solvers"),
+        "tests/engines/test_checkpoint.py",
+    ],
+    "graph": ["tests/graph", "tests/kernels", "src/srsg/graph", "tests/fuzz/test_findings.py"],
 }
 """Where the tests of a folder are."""
 

@@ -163,6 +163,8 @@ def _changes(node: ast.AST, line: int) -> Iterator[tuple[int, ast.expr | ast.stm
         if isinstance(node, ast.AnnAssign) and node.value is not None:
             yield from _changes(node.value, line)
         return  # the words of messages, and types
+    if isinstance(node, ast.keyword) and node.arg == "strict":
+        return  # of zip: a check, as an assertion is
     yield from ((line, *change) for change in _changes_here(node))
     for child in ast.iter_child_nodes(node):
         if not isinstance(child, (ast.arguments, ast.expr_context)):

@@ -1,0 +1,88 @@
+"""docs/mutation.md: how many mutants the tests caught, and why the others may live."""
+
+from __future__ import annotations
+
+import tomllib
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from tools.mutate.mutants import ROOT, drawn
+
+PAGE = ROOT / "docs" / "mutation.md"
+REASONS = Path(__file__).parent / "reasons.toml"
+
+LIVING = ("survived", "not reached")
+
+HEAD = """\
+# Do the tests notice wrong code?
+
+Written by `python -m tools.mutate page` from `docs/results/mutation-*.json` and
+`tools/mutate/reasons.toml`; do not edit.
+
+A mutant is the code with one small change: another comparison, `+` for `-`, a number that is one more
+or twice as large, a condition turned round, a result that is gone. `python -m tools.mutate run FOLDER`
+draws mutants of the functions of a folder by chance, the same ones each time, and runs the tests that
+reach the changed line, the quickest first, for about ten seconds of processor time. A mutant is caught
+if a test fails, or does not end. Kernels run as plain Python meanwhile. Only statements within functions
+are changed, and no messages.
+
+"""
+
+
+def write_page(kept: dict[str, dict[str, dict[str, Any]]]) -> None:
+    """Write the page from what is known about mutants that still exist."""
+    reasons = {
+        name: entry["reason"]
+        for entry in tomllib.loads(REASONS.read_text())["reasons"]
+        for name in entry["mutants"]
+    }
+    rows, living, totals = [], [], Counter[str]()
+    for folder, known in kept.items():
+        outcomes = Counter[str]()
+        for mutant in drawn(folder, 10**9):
+            found = known.get(mutant.name)
+            if found is None or found["digest"] != mutant.digest:
+                continue
+            outcomes[found["outcome"]] += 1
+            if found["outcome"] in LIVING:
+                living.append((mutant, found["outcome"], reasons.get(mutant.name, "")))
+        rows.append(_row(f"`{folder}`", outcomes))
+        totals += outcomes
+    PAGE.write_text(
+        HEAD
+        + "| folder | mutants | a test failed | did not end | lived | caught |\n|---|---|---|---|---|---|\n"
+        + "".join(rows)
+        + _row("all", totals)
+        + _survivors(living)
+    )
+
+
+def _row(name: str, outcomes: Counter[str]) -> str:
+    total, lived = sum(outcomes.values()), sum(outcomes[outcome] for outcome in LIVING)
+    ended = outcomes["timeout"]
+    failed = total - lived - ended
+    caught = (total - lived) / max(1, total)
+    return f"| {name} | {total} | {failed} | {ended} | {lived} | {caught:.0%} |\n"
+
+
+def _survivors(living: list[Any]) -> str:
+    equal = [each for each in living if each[2]]
+    gaps = [each for each in living if not each[2]]
+    text = "\n## Mutants that lived\n"
+    for title, group in (
+        ("The result is the same, or as good", equal),
+        ("A gap: no test notices", gaps),
+    ):
+        text += f"\n### {title} ({len(group)})\n\n| mutant | why |\n|---|---|\n"
+        for mutant, outcome, reason in sorted(group, key=lambda each: (each[0].file, each[0].line)):
+            change = f"`{_code(mutant.before)}` becomes `{_code(mutant.after)}`"
+            why = reason or ("no test comes here in time" if outcome == "not reached" else "")
+            text += f"| {mutant.file}:{mutant.line}, `{mutant.function}`: {change} | {why} |\n"
+    return text
+
+
+def _code(text: str) -> str:
+    """On one line of a table."""
+    short = " ".join(text.split()).replace("|", "\\|")
+    return short if len(short) <= 110 else short[:107] + "..."
