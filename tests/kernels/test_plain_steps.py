@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from srsg.engines import ThreadEngine
-from srsg.kernels import fpgd_sp, lasso
+from srsg.kernels import direct, fpgd_sp, lasso
 from srsg.kernels.graphs import spread_out
 from srsg.points import unit_points
 from srsg.solvers import l1_codes, laplacian_codes
@@ -16,8 +16,8 @@ ENGINE = ThreadEngine(1)
 power_bound, stable_step = (
     from_python(getattr(fpgd_sp, name)) for name in ("power_bound", "stable_step")
 )
-coordinate_sweep, objective, to_first_zero = (
-    from_python(getattr(lasso, name)) for name in ("coordinate_sweep", "objective", "to_first_zero")
+coordinate_sweep, objective, to_first_zero = map(
+    from_python, (lasso.coordinate_sweep, direct.objective, direct.to_first_zero)
 )
 
 

@@ -166,8 +166,12 @@ class Placement:
         self.reports: list[Any] = [None] * len(self.chunks)
 
     def missing(self, workers: dict[str, int]) -> list[int]:
-        """The places of shards that no living worker owns."""
-        return [place for place, owner in enumerate(self.owners) if owner not in workers]
+        """The places of shards that no living worker owns, or that the scheduler has forgotten."""
+        return [
+            place
+            for place, owner in enumerate(self.owners)
+            if owner not in workers or self.futures[place].cancelled()
+        ]
 
     def submit(self, place: int, workers: dict[str, int]) -> list[Any]:
         """Have the worker with the fewest shards make one; the last future is its report."""
@@ -184,7 +188,10 @@ class Placement:
 
     def settle(self) -> None:
         """Note where every shard is now."""
-        where = answer_within(self.client, PATIENCE, lambda: self.client.who_has(self.futures))
+        # By their names: the client has no answer if only one of the futures was lost meanwhile.
+        names = [future.key for future in self.futures]
+        scheduler = self.client.scheduler
+        where = answer_within(self.client, PATIENCE, lambda: scheduler.who_has(keys=names))
         for place, future in enumerate(self.futures):
             self.owners[place] = next(iter(where.get(future.key, ())), "")
 
