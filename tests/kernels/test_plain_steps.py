@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from srsg.engines import ThreadEngine
-from srsg.kernels import fpgd_sp, lasso
+from srsg.kernels import direct, fpgd_sp, lasso, votes
 from srsg.kernels.graphs import spread_out
+from srsg.kernels.votes import Votes
 from srsg.points import unit_points
 from srsg.solvers import l1_codes, laplacian_codes
 from support.kernels import from_python
@@ -16,8 +17,9 @@ ENGINE = ThreadEngine(1)
 power_bound, stable_step = (
     from_python(getattr(fpgd_sp, name)) for name in ("power_bound", "stable_step")
 )
-coordinate_sweep, objective, to_first_zero = (
-    from_python(getattr(lasso, name)) for name in ("coordinate_sweep", "objective", "to_first_zero")
+smallest_positive_coefficient = from_python(votes.smallest_positive_coefficient)
+coordinate_sweep, objective, to_first_zero = map(
+    from_python, (lasso.coordinate_sweep, direct.objective, direct.to_first_zero)
 )
 
 
@@ -31,7 +33,7 @@ def test_the_step_is_cut_to_the_stable_bound(monkeypatch, n_moving, few, seed):
     are few, plain Python is told. Those that do not move are longer."""
     monkeypatch.setattr(fpgd_sp, "BISECTED_UP_TO", few)
     rng = np.random.default_rng(seed)
-    atoms = rng.standard_normal((n_moving + 4, 6))
+    atoms = rng.standard_normal((n_moving + 8, 6))
     atoms[:, 0] += 1  # one eigenvalue stands out
     moves = rng.permutation(len(atoms)) < n_moving
     atoms[~moves] *= 20
@@ -52,6 +54,15 @@ def test_power_iterations_find_the_largest_eigenvalue_from_below():
     largest = np.linalg.eigvalsh(gram[chosen][:, chosen])[-1]
     found = power_bound(gram, chosen)
     assert largest * (1 - 1e-9) <= found <= largest * (1 + 1e-14)
+
+
+@pytest.mark.parametrize(
+    ("voters", "counts", "smallest"),
+    [(7, [1, 3, 5], 1), (6, [1, 2], 2), (5, [], 5), (5, [4, 5], 5), (4, [2, 1], 2)],
+)
+def test_the_smallest_positive_coefficient(voters, counts, smallest):
+    each = Votes(np.arange(len(counts)), np.array(counts, np.int64), voters)
+    assert smallest_positive_coefficient(each) == smallest
 
 
 # Parts of the Lasso

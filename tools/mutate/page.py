@@ -20,14 +20,16 @@ HEAD = """\
 Written by `python -m tools.mutate page` from `docs/results/mutation-*.json` and
 `tools/mutate/reasons.toml`; do not edit.
 
-A mutant is the code with one small change: another comparison, `+` for `-`, a number that is one more
-or twice as large, a condition turned round, a result that is gone. `python -m tools.mutate run FOLDER`
-draws mutants of the functions of a folder by chance, the same ones each time, and runs the tests that
-reach the changed line, the quickest first, for about ten seconds of processor time. A mutant is caught
-if a test fails, or does not end. Kernels run as plain Python meanwhile. Only statements within functions
-are changed, and no messages.
+A mutant is the code with one small change: another comparison, `+` for `-`, a number that is one
+more or twice as large, a condition turned round, a result that is gone.
+`python -m tools.mutate run FOLDER` draws mutants of the functions of a folder by chance, the same
+ones each time, and runs the tests that reach the changed line, the quickest first, for about ten
+seconds of processor time. A mutant is caught if a test fails, or does not end. Kernels run as plain
+Python meanwhile. Only statements within functions are changed, and no messages.
 
 """
+
+COLUMNS = "| folder | mutants | a test failed | did not end | lived | caught |\n"
 
 
 def write_page(kept: dict[str, dict[str, dict[str, Any]]]) -> None:
@@ -51,7 +53,8 @@ def write_page(kept: dict[str, dict[str, dict[str, Any]]]) -> None:
         totals += outcomes
     PAGE.write_text(
         HEAD
-        + "| folder | mutants | a test failed | did not end | lived | caught |\n|---|---|---|---|---|---|\n"
+        + COLUMNS
+        + "|---|---|---|---|---|---|\n"
         + "".join(rows)
         + _row("all", totals)
         + _survivors(living)

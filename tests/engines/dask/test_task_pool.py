@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from distributed.client import FuturesCancelledError
 from distributed.comm import CommClosedError
 
 from srsg.engines.dask import ClusterError, task_pool
@@ -66,3 +67,36 @@ def test_what_was_sent_to_a_dead_worker_is_sent_again():
 def test_when_all_that_is_sent_is_lost_one_clear_error_says_so():
     with pytest.raises(ClusterError, match="Workers were lost again and again during 'codes'"):
         pool_that_fails(TRIES + 1).results([1], SILENT)
+
+
+def test_what_a_piece_needs_is_made_again_if_it_was_lost():
+    """The scheduler has forgotten a shard: pieces in progress may wait for it forever."""
+    submitted, made = [], []
+
+    class Never(Future):
+        def add_done_callback(self, callback):
+            pass
+
+    def submit(piece):
+        submitted.append(piece)
+        if piece == 2 and not made:
+            raise FuturesCancelledError([])
+        return [Future(piece * 2) if made else Never(None)]
+
+    def lost(workers, under_way):
+        if len(submitted) < 2:
+            return []
+        made.append(under_way)
+        return under_way if len(made) == 1 else []
+
+    pool = TaskPool(Client(), submit, lost, "codes")
+    assert pool.results([1, 2, 3], SILENT) == [2, 4, 6]
+    assert made[0] == [0]  # the piece that was in progress when the next could not be submitted
+
+
+def test_pieces_whose_needs_are_lost_for_good_are_given_up():
+    def submit(piece):
+        raise FuturesCancelledError([])
+
+    with pytest.raises(ClusterError, match="Workers were lost again and again"):
+        TaskPool(Client(), submit, lambda workers, under_way: [], "codes").results([1], SILENT)

@@ -14,7 +14,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from srsg.engines.dask.clients import answer_within
+from srsg.engines.dask.clients import ClusterError, answer_within
+from srsg.engines.dask.task_pool import scheduler_lost
 from srsg.engines.sizes import Sized
 from srsg.points import Points, float_type, unit_points
 from srsg.types import IntArray
@@ -166,8 +167,12 @@ class Placement:
         self.reports: list[Any] = [None] * len(self.chunks)
 
     def missing(self, workers: dict[str, int]) -> list[int]:
-        """The places of shards that no living worker owns."""
-        return [place for place, owner in enumerate(self.owners) if owner not in workers]
+        """The places of shards that no living worker owns, or that the scheduler has forgotten."""
+        return [
+            place
+            for place, owner in enumerate(self.owners)
+            if owner not in workers or self.futures[place].cancelled()
+        ]
 
     def submit(self, place: int, workers: dict[str, int]) -> list[Any]:
         """Have the worker with the fewest shards make one; the last future is its report."""
@@ -184,7 +189,15 @@ class Placement:
 
     def settle(self) -> None:
         """Note where every shard is now."""
-        where = answer_within(self.client, PATIENCE, lambda: self.client.who_has(self.futures))
+        # By their names: the client has no answer if only one of the futures was lost meanwhile.
+        names = [future.key for future in self.futures]
+        scheduler = self.client.scheduler
+        try:
+            where = answer_within(self.client, PATIENCE, lambda: scheduler.who_has(keys=names))
+        except ClusterError:
+            raise
+        except OSError as error:
+            raise scheduler_lost(self.client, "a look for the points") from error
         for place, future in enumerate(self.futures):
             self.owners[place] = next(iter(where.get(future.key, ())), "")
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import queue
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import CancelledError
 from contextlib import suppress
 from typing import Any
 
@@ -71,18 +72,21 @@ class TaskPool:
         try:
             with progress.stage(self.label, len(pieces)) as stage:
                 while len(found) < len(pieces):
+                    again: list[int] = []
                     while waiting and len(self.under_way) < pieces_under_way(workers):
-                        self._submit(waiting.pop(), pieces)
+                        place = waiting.pop()
+                        if not self._submit(place, pieces):
+                            again.append(place)
+                            break
                     # Woken by a result, or after a while to see which workers are still alive.
                     place, future = self._next_event()
-                    again: list[int] = []
                     if future is not None and self._is_current(place, future):
                         if self._take(place, future, found):
                             stage.advance()
                             if done is not None:
                                 done(found[place])
                         else:
-                            again = [place]
+                            again.append(place)
                     if again or time.monotonic() - checked > CHECK_INTERVAL:
                         workers = living_workers(self.client)
                         again += self.lost(workers, [p for p in self.under_way if p not in again])
@@ -91,7 +95,7 @@ class TaskPool:
                         tries[lost] += 1
                         if tries[lost] > TRIES:
                             raise self._lost_too_often()
-                        self._cancel(self.under_way.pop(lost))
+                        self._cancel(self.under_way.pop(lost, []))
                         waiting.append(lost)
         except BaseException as error:
             # Also after Ctrl-C: the cluster must not go on with work that nobody waits for.
@@ -102,9 +106,15 @@ class TaskPool:
             raise
         return [found[place] for place in range(len(pieces))]
 
-    def _submit(self, place: int, pieces: Sequence[Any]) -> None:
-        futures = self.under_way[place] = self._submitted(pieces[place])
+    def _submit(self, place: int, pieces: Sequence[Any]) -> bool:
+        """Submit a piece; False if what it needs was lost with its workers."""
+        try:
+            futures = self._submitted(pieces[place])
+        except CancelledError:  # the scheduler has forgotten a shard
+            return False
+        self.under_way[place] = futures
         futures[-1].add_done_callback(lambda future: self.events.put((place, future)))
+        return True
 
     def _submitted(self, piece: Any) -> list[Any]:
         """Submit a piece, again if the worker that it was sent to has just died."""
@@ -142,7 +152,7 @@ class TaskPool:
             return False
         try:
             found[place] = future.result(timeout=10 * CHECK_INTERVAL)
-        except (TimeoutError, distributed.client.FutureCancelledError):
+        except (TimeoutError, CancelledError):
             return False
         self.under_way.pop(place)
         return True
