@@ -12,8 +12,9 @@ PIP := $(RUN) -m pip install --disable-pip-version-check
 demo: $(BASE)
 	$(RUN) -m srsg demo
 
+# Two processes; the tests of a file stay together, because they share what is expensive to make.
 test: $(READY)
-	$(RUN) -m pytest
+	$(RUN) -m pytest -n 2 --dist loadfile
 
 # Random cases with bounds checks and a watchdog; CASES=1000 runs fewer.
 fuzz: $(READY)

@@ -22,6 +22,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from srsg import L1Graph, RidgeGraph, StabilitySearch
 from srsg.persistence import FORMAT, load_model, save_model
+from srsg.persistence.pipelines import TYPES
 from support.cli_runs import good, run
 
 FRAME = load_wine(as_frame=True).data
@@ -189,7 +190,7 @@ def changed(model, step=None, /, **attributes):
 
 def without_types(model):
     """A pipeline whose imputer has no attributes that are types, as in a file."""
-    return changed(model, 1, _fit_dtype=None, _fill_dtype=None)
+    return changed(model, 1, **dict.fromkeys(TYPES))
 
 
 def test_what_is_crafted_from_is_valid(loaded, path):

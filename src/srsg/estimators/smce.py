@@ -177,6 +177,9 @@ class SMCE(GraphClusterer):
         )
         self.codes_ = result.codes
         self.affinity_matrix_ = result.weights
+        # SciPy 1.13 leaves rows in the order of their entries, and saved models have sorted ones.
+        for matrix in (self.codes_, self.affinity_matrix_):
+            matrix.sort_indices()
         self.dual_gap_ = result.dual_gap
         self.neighbors_ = result.neighbors
         equal = self._equal

@@ -37,8 +37,9 @@ SCALERS: tuple[type, ...] = (StandardScaler, MinMaxScaler)
 IMPUTERS: tuple[type, ...] = (SimpleImputer, KNNImputer)
 PREPARATIONS = (*SCALERS, *IMPUTERS)
 """What may come before the clusterer in a pipeline."""
-TYPES = ("_fit_dtype", "_fill_dtype")
-"""Attributes of an imputer that are types, which no file holds."""
+_IMPUTER = vars(SimpleImputer(strategy="median").fit([[0.0]]))
+TYPES = tuple(name for name in ("_fit_dtype", "_fill_dtype") if name in _IMPUTER)
+"""Attributes of an imputer that are types, which no file holds; scikit-learn 1.6 has only one."""
 CLUSTERERS: tuple[type, ...] = (*(getattr(estimators, name) for name in estimators.__all__), KMeans)
 
 
