@@ -101,3 +101,14 @@ def test_a_scheduler_that_stops_within_a_fit_is_given_up(tmp_path, monkeypatch):
         stop = Disturbed(begins={"sweep 2": lambda: scheduler.send_signal(signal.SIGSTOP)})
         with send_progress_to(stop), pytest.raises(ClusterError, match="does not answer"):
             SRSG(5, engine=address).fit(X)
+
+
+def test_a_scheduler_lost_as_it_is_asked_for_points_is_one_error():
+    class Lost(Client):
+        async def who_has(self, keys):
+            raise CommClosedError("in <TCP (closed)>: Stream is closed")
+
+    client = Lost(None)
+    client.scheduler = client
+    with pytest.raises(ClusterError, match=r"connection to the Dask scheduler was lost.*checkpoint="):
+        shards.Placement(client, []).settle()

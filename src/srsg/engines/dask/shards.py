@@ -14,7 +14,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from srsg.engines.dask.clients import answer_within
+from srsg.engines.dask.clients import ClusterError, answer_within
+from srsg.engines.dask.task_pool import scheduler_lost
 from srsg.engines.sizes import Sized
 from srsg.points import Points, float_type, unit_points
 from srsg.types import IntArray
@@ -191,7 +192,12 @@ class Placement:
         # By their names: the client has no answer if only one of the futures was lost meanwhile.
         names = [future.key for future in self.futures]
         scheduler = self.client.scheduler
-        where = answer_within(self.client, PATIENCE, lambda: scheduler.who_has(keys=names))
+        try:
+            where = answer_within(self.client, PATIENCE, lambda: scheduler.who_has(keys=names))
+        except ClusterError:
+            raise
+        except OSError as error:
+            raise scheduler_lost(self.client, "a look for the points") from error
         for place, future in enumerate(self.futures):
             self.owners[place] = next(iter(where.get(future.key, ())), "")
 
