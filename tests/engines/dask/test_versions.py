@@ -110,5 +110,5 @@ def test_a_scheduler_lost_as_it_is_asked_for_points_is_one_error():
 
     client = Lost(None)
     client.scheduler = client
-    with pytest.raises(ClusterError, match=r"connection to the Dask scheduler was lost.*checkpoint="):
+    with pytest.raises(ClusterError, match=r"the Dask scheduler was lost.*checkpoint="):
         shards.Placement(client, []).settle()
