@@ -28,7 +28,9 @@ seconds of processor time. A mutant is caught if a test fails, or does not end. 
 Python meanwhile. Only statements within functions are changed, and no messages.
 
 *Caught* counts all mutants. Those that lived are below: most compute the same result, for the
-reason given; a gap is one for which there is no such reason.
+reason given, found by reading; a gap is one for which there is no such reason. Tests were added
+after the first pass over these same mutants, which caught 66 % (kernels), 53 % (solvers) and 73 %
+(graph): of mutants drawn afresh the tests will catch fewer than the table says.
 
 """
 
