@@ -42,7 +42,8 @@ class InTwoShards(ThreadEngine):
     def _scan(task, points, block):
         cut = points.n // 3
         shards = [Points(points.x[:cut]), Points(points.x[cut:], first=cut)]
-        started = task.start(Rows(points.x), block)
+        index = task.rows(block)  # only these rows are sent to where a block is solved
+        started = task.start(Rows(points.x[index], index), block)
         return task.finish(started, [task.scan_shard(shard, started) for shard in shards])
 
 
@@ -85,7 +86,7 @@ def test_sweeps_over_sparse_points(clusters, settings):
 
 def test_new_sparse_points():
     dense, thin = dense_and_sparse(clusters=True)
-    new, new_thin = dense_and_sparse(4, seed=5)
+    new, new_thin = dense_and_sparse(15, seed=5)  # more than fitted ones
     start = l1_codes(dense, 0.2, n_neighbors=4, engine=ENGINE)
     first = l1_codes(dense, 0.2, queries=new, n_neighbors=4, engine=ENGINE)
     settings = {"gamma": 0.01, "step": 0.05, "tol": 0.0, "engine": ENGINE}

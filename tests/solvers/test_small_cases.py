@@ -11,12 +11,14 @@ from srsg.points import unit_points
 from srsg.solvers import (
     auto_step,
     fpgd_sp,
+    l1_codes,
     new_smce_codes,
     ridge_codes,
     smce_codes,
     theorem_step,
 )
 from srsg.solvers.smce import equal_rows
+from srsg.solvers.verification import certificates_hold
 
 ENGINE = ThreadEngine(1)
 
@@ -59,6 +61,15 @@ def test_a_coordinate_that_is_fixed_starts_at_zero():
     assert z[1] == 0
 
 
+def test_a_coordinate_enters_at_the_threshold_of_its_gradient():
+    """The root of 2 gamma c / step is 0.447; gradients of 0.4 and 0.54 are below and above."""
+    settings = {"c": [1, 1, 1], "gamma": 0.01, "step": 0.1, "z0": [1.0, 0.0, 0.0], "max_iter": 1}
+    z, history = fpgd_sp(np.eye(3), [1.0, 0.2, 0.27], **settings)
+    np.testing.assert_array_equal(history.active, [0, 2])
+    assert z[1] == 0
+    assert z[2] != 0
+
+
 @pytest.mark.parametrize("exponent", [-700, -3, 3, 700])
 def test_smce_does_not_depend_on_the_unit_of_length(exponent):
     rng = np.random.default_rng(0)
@@ -82,3 +93,22 @@ def test_a_single_point_has_an_empty_ridge_code():
     found = ridge_codes(unit_points([[3.0, 4.0]]), 0.1, n_nonzero=3, engine=ENGINE)
     assert found.codes.shape == (1, 1)
     assert found.codes.nnz == 0
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("ridge", [0.0, 0.2])
+def test_a_change_of_any_code_is_noticed(kind, ridge):
+    x = np.maximum(np.random.default_rng(0).standard_normal((70, 6)), 0)
+    x[:, 0] += 0.1  # no row is zero
+    points = unit_points(kind(x))
+    lam = np.linspace(0.05, 0.2, 70)
+    found = l1_codes(points, lam, ridge=ridge, engine=ENGINE)
+    facts = {"lam": lam, "ridge": ridge, "engine": ENGINE}
+    claimed, every = found.kkt_violation, np.arange(70)
+    assert certificates_hold(points, found.codes, claimed, every, **facts)
+    for row in (0, 63, 64, 69):
+        codes = found.codes.copy()
+        codes.data[codes.indptr[row]] *= 1 + 1e-6
+        assert not certificates_hold(points, codes, claimed, every, **facts)
+        others = np.delete(every, row)
+        assert certificates_hold(points, codes, claimed[others], others, **facts)

@@ -27,9 +27,14 @@ ones each time, and runs the tests that reach the changed line, the quickest fir
 seconds of processor time. A mutant is caught if a test fails, or does not end. Kernels run as plain
 Python meanwhile. Only statements within functions are changed, and no messages.
 
+*Caught* counts all mutants. Those that lived are below: most compute the same result, for the
+reason given, found by reading; a gap is one for which there is no such reason. Tests were added
+after the first pass over these same mutants, which caught 66 % (kernels), 53 % (solvers) and 73 %
+(graph): of mutants drawn afresh the tests will catch fewer than the table says.
+
 """
 
-COLUMNS = "| folder | mutants | a test failed | did not end | lived | caught |\n"
+COLUMNS = "| folder | mutants | a test failed | did not end | lived | of these a gap | caught |\n"
 
 
 def write_page(kept: dict[str, dict[str, dict[str, Any]]]) -> None:
@@ -48,13 +53,14 @@ def write_page(kept: dict[str, dict[str, dict[str, Any]]]) -> None:
                 continue
             outcomes[found["outcome"]] += 1
             if found["outcome"] in LIVING:
+                outcomes["gap"] += mutant.name not in reasons
                 living.append((mutant, found["outcome"], reasons.get(mutant.name, "")))
         rows.append(_row(f"`{folder}`", outcomes))
         totals += outcomes
     PAGE.write_text(
         HEAD
         + COLUMNS
-        + "|---|---|---|---|---|---|\n"
+        + "|---|---|---|---|---|---|---|\n"
         + "".join(rows)
         + _row("all", totals)
         + _survivors(living)
@@ -62,11 +68,11 @@ def write_page(kept: dict[str, dict[str, dict[str, Any]]]) -> None:
 
 
 def _row(name: str, outcomes: Counter[str]) -> str:
-    total, lived = sum(outcomes.values()), sum(outcomes[outcome] for outcome in LIVING)
-    ended = outcomes["timeout"]
+    gaps, ended = outcomes["gap"], outcomes["timeout"]
+    total, lived = outcomes.total() - gaps, sum(outcomes[outcome] for outcome in LIVING)
     failed = total - lived - ended
     caught = (total - lived) / max(1, total)
-    return f"| {name} | {total} | {failed} | {ended} | {lived} | {caught:.0%} |\n"
+    return f"| {name} | {total} | {failed} | {ended} | {lived} | {gaps} | {caught:.0%} |\n"
 
 
 def _survivors(living: list[Any]) -> str:
