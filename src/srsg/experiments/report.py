@@ -66,7 +66,7 @@ def table_markdown(table: int, rows: Sequence[RowResults], n_seeds: int) -> str:
     """The paper's figures and ours, one under the other; the best of each line in bold."""
     parts = [
         f"# {TABLE_TITLES[table]}",
-        _PREFACE.format(made_by=made_by(), n_seeds=n_seeds, most=MOST_POINTS["lr-l1"]),
+        _PREFACE.format(made_by=made_by(), n_seeds=n_seeds, most=MOST_POINTS),
         f"![The paper's figures and ours](table-{table}.png)",
     ]
     for measure in MEASURES:
@@ -89,7 +89,8 @@ K-means at its default); ± is the standard deviation.
 - *defaults*: what a user gets who sets nothing but the number of clusters.
 - *tuned with the labels*: the best accuracy on a coarse grid in the paper's range, for the two
   methods that the paper tunes so. Labels choose the weights, which no user without labels can do:
-  not to be compared with the other lines. The Laplacian l1-graph is tuned up to {most} points."""
+  not to be compared with the other lines. With more than {most} points the grid of the Laplacian
+  l1-graph has two values of lambda and one of gamma."""
 
 
 def _measure_table(measure: str, rows: Sequence[RowResults]) -> str:

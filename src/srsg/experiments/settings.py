@@ -19,7 +19,7 @@ SETTINGS: Mapping[Setting, str] = {
 with the labels, so that no user without labels can have it."""
 
 
-GRIDS: Mapping[str, tuple[Mapping[str, float], ...]] = {
+GRIDS: dict[str, tuple[Mapping[str, float], ...]] = {
     "l1": tuple({"lam": lam} for lam in (0.1, 0.2, 0.5, 1.0)),
     "lr-l1": tuple(
         {"lam": lam, "gamma": gamma} for lam, gamma in product((0.1, 0.5), (0.1, 0.2, 0.5))
@@ -27,9 +27,13 @@ GRIDS: Mapping[str, tuple[Mapping[str, float], ...]] = {
 }
 """Weights in [0.1, 1], the range in which the paper tunes these two methods."""
 
-MOST_POINTS = {"lr-l1": 4500}
-"""On larger data a method is not tuned: with minutes per fit, a grid would take longer than all the
-rest."""
+MOST_POINTS = 4500
+"""With more points, coarser grids are used: with minutes per fit, the others would take longer than
+all the rest."""
+
+COARSE_GRIDS: Mapping[str, tuple[Mapping[str, float], ...]] = GRIDS | {
+    "lr-l1": tuple({"lam": lam, "gamma": 0.2} for lam in (0.1, 0.5)),
+}
 
 
 def candidates(method: Method, setting: Setting, n_clusters: int, n_points: int = 0) -> list[Any]:
@@ -45,13 +49,12 @@ def candidates(method: Method, setting: Setting, n_clusters: int, n_points: int 
     [0.1, 0.2, 0.5, 1.0]
     >>> candidates(methods()["sc"], "tuned", 4)
     []
-    >>> candidates(methods()["lr-l1"], "tuned", 4, n_points=10_000)
-    []
+    >>> [len(candidates(methods()["lr-l1"], "tuned", 4, n_points=n)) for n in (1000, 10_000)]
+    [6, 2]
     """
     if setting == "paper":
         return [method.paper(n_clusters)]
     if setting == "default":
         return [method.default(n_clusters)]
-    if n_points > MOST_POINTS.get(method.name, n_points):
-        return []
-    return [method.paper(n_clusters, **weights) for weights in GRIDS.get(method.name, ())]
+    grids = GRIDS if n_points <= MOST_POINTS else COARSE_GRIDS
+    return [method.paper(n_clusters, **weights) for weights in grids.get(method.name, ())]
