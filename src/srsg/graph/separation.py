@@ -33,6 +33,12 @@ class Split:
         Share of the weight that is inside of clusters.
     expected : float
         The same in a random graph with the same degrees.
+
+    Examples
+    --------
+    >>> from srsg.graph.separation import Split, share_ranges
+    >>> share_ranges([Split(inside=0.9, expected=0.5)], largest=0.4).round(3)
+    array([0.5])
     """
 
     inside: float
