@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import sparse
+from scipy import linalg, sparse
 
 from srsg import SMCE, SRSG, ElasticNetGraph, L1Graph, cluster_graph
 from srsg.datasets import make_trefoil_knots, make_union_of_subspaces
@@ -61,7 +61,7 @@ def test_evidence(estimator):
 def blocks(sizes, weight=0.0, seed=0):
     """Dense blocks, joined by a weak random graph."""
     rng = np.random.default_rng(seed)
-    W = sparse.block_diag([rng.random((n, n)) + 0.5 for n in sizes]).toarray()
+    W = linalg.block_diag(*(rng.random((n, n)) + 0.5 for n in sizes))
     W += weight * rng.random(W.shape)
     np.fill_diagonal(W, 0)
     return W + W.T
@@ -100,7 +100,7 @@ def ring(n):
 @pytest.mark.parametrize("n", [20, 60, 150])
 def test_rings_are_whole(n):
     """Rings come apart easily, yet are components."""
-    graph = sparse.csr_array(sparse.block_diag([ring(n)] * 3))
+    graph = sparse.csr_array(linalg.block_diag(*[ring(n)] * 3))
     assert estimate_n_clusters(graph).n_clusters == 3
 
 
