@@ -93,10 +93,13 @@ def memory_watched(interval: float = 0.02) -> Iterator[dict[str, float]]:
     found = {"memory_at_start": float(start), "memory_above": 0.0}
     ended = threading.Event()
 
+    def look() -> None:
+        above = process.memory_info().rss - start
+        found["memory_above"] = max(found["memory_above"], float(above))
+
     def watch() -> None:
         while not ended.wait(interval):
-            above = process.memory_info().rss - start
-            found["memory_above"] = max(found["memory_above"], float(above))
+            look()
 
     watcher = threading.Thread(target=watch, daemon=True)
     watcher.start()
@@ -105,6 +108,7 @@ def memory_watched(interval: float = 0.02) -> Iterator[dict[str, float]]:
     finally:
         ended.set()
         watcher.join()
+        look()  # what is held at the end is seen, however short the time was
         if most_resident() > record:
             found["memory_above"] = max(found["memory_above"], float(most_resident() - start))
 
