@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 from pathlib import Path
+from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 import typer
@@ -12,7 +13,7 @@ from srsg.cli.bars import bar
 from srsg.cli.console import INTERRUPTED, errors, fail
 
 if TYPE_CHECKING:
-    from srsg.experiments.run import Evaluation
+    from srsg.experiments.run import Evaluation, RowResults
 
 TableName = Literal["1", "2", "3", "all"]
 FigureName = Literal[
@@ -62,18 +63,28 @@ def reproduce(
     figures = _named(figure, everything, get_args(FigureName)[:-1])
 
     from srsg.experiments.journal import Journal
+    from srsg.experiments.outputs import write_summary
     from srsg.experiments.run import Evaluation
+
+    start = perf_counter()
 
     journal = Journal(output / "cells.csv")
     evaluation = Evaluation(journal, range(seeds), folder=folder, n_jobs=jobs)
     try:
-        written = _tables(evaluation, [int(name) for name in tables], output, quick)
-        written += sum(_figure(name, evaluation, output, quick) for name in figures)
+        rows = _tables(evaluation, [int(name) for name in tables], output, quick)
+        n_figures = sum(_figure(name, evaluation, output, quick) for name in figures)
     except KeyboardInterrupt:
         errors.print("stopped; the same command goes on from here.")
         raise typer.Exit(INTERRUPTED) from None
-    if not written:
+    if not rows and not n_figures:
         raise fail(f"{folder} has none of the data that this needs.")
+    if rows and everything:
+        duration = (
+            f"this run took {(perf_counter() - start) / 60:.1f} minutes, figures included; it "
+            f"computed {evaluation.n_computed:,} of {evaluation.n_cells:,} results, read the rest"
+        )
+        write_summary(rows, output, duration)
+        print(duration)
     if everything and not quick:
         journal.forget_other_code()
     print(f"written to {output}")
@@ -98,10 +109,12 @@ def _named(choice: str | None, everything: bool, names: tuple[str, ...]) -> tupl
     return (choice,) if choice else ()
 
 
-def _tables(evaluation: Evaluation, tables: list[int], output: Path, quick: bool) -> int:
-    """The number of rows that have data."""
+def _tables(
+    evaluation: Evaluation, tables: list[int], output: Path, quick: bool
+) -> list[RowResults]:
+    """The rows that have data."""
     if not tables:
-        return 0
+        return []
     from srsg.experiments.outputs import write_tables
     from srsg.experiments.report import summary_lines
 
@@ -110,7 +123,7 @@ def _tables(evaluation: Evaluation, tables: list[int], output: Path, quick: bool
     present = [row for row in found if not row.absent]
     if present:
         print("\n".join(summary_lines(present)))
-    return len(present)
+    return present
 
 
 def _figure(name: str, evaluation: Evaluation, output: Path, quick: bool) -> bool:

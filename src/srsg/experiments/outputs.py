@@ -38,8 +38,13 @@ def write_tables(
         _write(stem.with_suffix(".csv"), results_csv(rows))
         _write(stem.with_suffix(".md"), table_markdown(table, rows, len(evaluation.seeds)))
         draw_table(rows, stem.with_suffix(".png"))
-    _write(output / "summary.md", summary_markdown(found))
+    write_summary(found, output)
     return found
+
+
+def write_summary(rows: Iterable[RowResults], output: Path, duration: str | None = None) -> None:
+    """Write the page of the few numbers to look at first."""
+    _write(output / "summary.md", summary_markdown(rows, duration))
 
 
 def write_figure(name: str, evaluation: Evaluation, output: Path, quick: bool = False) -> None:

@@ -77,6 +77,11 @@ class Evaluation:
         Threads; None takes all cores. Results do not depend on it.
     watcher : Watcher, optional
         Told what is running.
+
+    Attributes
+    ----------
+    n_cells, n_computed : int
+        Results asked for, and how many of them were not in the journal.
     """
 
     def __init__(
@@ -93,6 +98,8 @@ class Evaluation:
         self.folder = folder
         self.n_jobs = n_jobs
         self.watcher: Watcher = watcher or Silence()
+        self.n_cells = 0
+        self.n_computed = 0
         self._last: tuple[Dataset, str] | None = None
 
     def load(self, name: str, n_clusters: int | None) -> Dataset:
@@ -110,7 +117,9 @@ class Evaluation:
         what = f"{data.name}, {data.n_clusters} clusters, {methods()[method].title}"
         self.watcher.starts(what)
         scores = self.journal.find(key, self.seeds)
+        self.n_cells += 1
         if scores is None:
+            self.n_computed += 1
             computed, messages = self._computed(what, estimator, data)
             self.journal.add(key, computed)
             scores = tuple(computed)
