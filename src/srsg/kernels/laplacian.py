@@ -84,17 +84,16 @@ def renew_working_sets(
     codes,
     penalty,
     error,
-    tol,
     most,
     last_scan,
-    certificate,
-    ended,
+    outside,
 ):
     """Renew the working sets after a scan: violators join, and points that nearly are violators.
 
-    ``most[p]`` is how many may join; ``ended[p]`` says that no point violates the conditions by
-    more than ``tol``. Row q of the correlations belongs to row ``chosen[q]`` of everything else.
-    Float64 decides on every point, so that nothing depends on the rounding of the scan.
+    ``most[p]`` is how many may join; ``outside[p]`` becomes the largest violation of the points
+    that were not in the working set. Row q of the correlations belongs to row ``chosen[q]`` of
+    everything else. Float64 decides on every point, so that nothing depends on the rounding of the
+    scan.
     """
     for q in range(chosen.shape[0]):
         p = chosen[q]
@@ -127,8 +126,4 @@ def renew_working_sets(
         codes.size[p] = size + count
         assign(last_scan.resid[p], resid[p])
         last_scan.bound[p] = least
-        # The solver leaves violations up to the tolerance. To insist on less here would let the
-        # same points in and drop them again forever.
-        worst = -keys[0] - penalty.half_lam[p] if count > 0 else 0.0
-        certificate.violation[p] = max(certificate.violation[p], 2 * worst)
-        ended[p] = worst <= tol
+        outside[p] = max(0.0, -keys[0] - penalty.half_lam[p]) if count > 0 else 0.0

@@ -233,12 +233,11 @@ def gap_terms(own, resid, z, penalty, p):
 
 
 @kernel()
-def solve_pulled(points, chosen, rows, codes, penalty, tol, resids, certificate):
+def solve_pulled(points, chosen, rows, codes, penalty, tol, resids):
     """Code the points of the chosen rows over their working sets, from the codes they have.
 
     Coordinate descent lets points into the support, and conjugate gradients finish on it. Neither
-    ever raises the objective. Sets the residuals, and certificates that take into account only the
-    points of the working sets.
+    ever raises the objective. Sets the residuals.
     """
     for p in chosen:
         own = in_float64(points[rows[p]])
@@ -260,6 +259,17 @@ def solve_pulled(points, chosen, rows, codes, penalty, tol, resids, certificate)
             )
             take_step(points, own, index, penalty, p, z, resid, support, count, step)
             worst, count = violations(points, index, penalty, p, z, resid, support)
+
+
+@kernel()
+def certify_pulled(points, rows, codes, penalty, resids, outside, certificate):
+    """Set the certificates of all rows, given the largest violations outside the working sets."""
+    for p in range(rows.shape[0]):
+        index = codes.index[p, : codes.size[p]]
+        z = codes.value[p, : codes.size[p]]
+        entrants = np.empty(z.shape[0], np.int64)
+        inside, _ = violations(points, index, penalty, p, z, resids[p], entrants)
+        worst = max(inside, outside[p])
         certificate.violation[p] = 2 * worst
-        terms = gap_terms(own, resid, z, penalty, p)
+        terms = gap_terms(in_float64(points[rows[p]]), resids[p], z, penalty, p)
         certificate.gap[p] = duality_gap(terms, penalty.half_lam[p], worst)

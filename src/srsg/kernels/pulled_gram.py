@@ -11,7 +11,6 @@ from srsg.kernels.direct import objective, to_first_zero
 from srsg.kernels.lasso import (
     coordinate_sweep,
     descent,
-    duality_gap,
     violation_at,
     worst_violation,
 )
@@ -21,9 +20,7 @@ from srsg.kernels.pulled import (
     MAX_ROUNDS,
     ROUNDING,
     changes_sign,
-    gap_terms,
     renew_residual,
-    violations,
 )
 
 PASSES = 2
@@ -188,11 +185,11 @@ def solve_in_working_set(gram, own, index, penalty, p, z, reached, products):
 
 
 @kernel()
-def solve_pulled_by_gram(gram, points, chosen, rows, codes, penalty, tol, resids, certificate):
+def solve_pulled_by_gram(gram, points, chosen, rows, codes, penalty, tol, resids):
     """What :func:`srsg.kernels.pulled.solve_pulled` does, given all inner products.
 
-    Residuals and certificates are computed from the points themselves: a certificate must not
-    trust the numbers that the solver worked with.
+    Residuals are computed from the points themselves: scans and certificates must not trust the
+    numbers that the solver worked with.
     """
     width = codes.index.shape[1]
     products = np.empty((width, width))
@@ -204,8 +201,3 @@ def solve_pulled_by_gram(gram, points, chosen, rows, codes, penalty, tol, resids
         reached = max(tol, ROUNDING * penalty.ridge[p])
         solve_in_working_set(gram, rows[p], index, penalty, p, z, reached / 2, products)
         renew_residual(points, own, index, z, resids[p])
-        entrants = np.empty(z.shape[0], np.int64)
-        worst, _ = violations(points, index, penalty, p, z, resids[p], entrants)
-        certificate.violation[p] = 2 * worst
-        terms = gap_terms(own, resids[p], z, penalty, p)
-        certificate.gap[p] = duality_gap(terms, penalty.half_lam[p], worst)

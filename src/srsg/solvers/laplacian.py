@@ -13,7 +13,13 @@ from srsg.engines import Engine, ThreadEngine
 from srsg.kernels.codes import Codes, padded, symmetrized
 from srsg.kernels.laplacian import LastScan, pulled_sets, renew_working_sets
 from srsg.kernels.lasso import Certificate
-from srsg.kernels.pulled import NORM_MARGIN, PulledPenalty, solve_pulled
+from srsg.kernels.pulled import (
+    NORM_MARGIN,
+    ROUNDING,
+    PulledPenalty,
+    certify_pulled,
+    solve_pulled,
+)
 from srsg.kernels.pulled_gram import solve_pulled_by_gram
 from srsg.neighbors import neighbor_graph
 from srsg.points import BLOCK_SIZE, Points, blocks_of_rows, row_slices
@@ -26,6 +32,13 @@ Laplacian = Literal["neighbors", "codes"]
 TOL = 5e-11
 """Largest violation of the optimality conditions that is left, in the gradient of half the
 objective."""
+
+NO_NEWS = 10
+"""Violations up to this many times the tolerance bring no warning if rounding explains them."""
+
+FIRST_TOL = 1e-4
+"""The same before the first scan: what it lets into the working sets does not depend on more
+digits."""
 
 AHEAD = 0.5
 """After a scan a working set takes in every point that would become a violator if the residual
@@ -141,7 +154,8 @@ def laplacian_codes(
     while not converged and len(objective) <= max_sweeps:
         # Both S_ij and S_ji tie the codes of points i and j together.
         weights = sparse.csr_array(gamma * (similarity + similarity.T))
-        if weights.sum(axis=1).max() > LARGEST_WEIGHT:
+        ridge = float(weights.sum(axis=1).max())
+        if ridge > LARGEST_WEIGHT:
             raise ValueError(f"gamma={gamma} is too large: the objective overflows.")
         with engine.progress.stage(f"sweep {len(objective)}", points.n) as stage:
             # No two points of a set are neighbours, so none of them pulls on another.
@@ -156,7 +170,10 @@ def laplacian_codes(
         converged = abs(objective[-1] - objective[-2]) < tol
         if laplacian == "codes":
             similarity = symmetrized(result)
-    warn_of_violations(state.certificate.violation, 2 * TOL, f"at most {MAX_SCANS} scans per sweep")
+    # A strong pull costs digits of the gradient: what rounding leaves is no news up to a point.
+    reached = 2 * min(max(TOL, ROUNDING * ridge), NO_NEWS * TOL)
+    after = f"at most {MAX_SCANS} scans per sweep"
+    warn_of_violations(state.certificate.violation, reached, after)
     return LaplacianCodes(result, np.array(objective), *state.certificate, converged)
 
 
@@ -259,43 +276,43 @@ def _solve(data: tuple[Points, FloatArray | None], problems: _Problems) -> _Prob
     x, rows, last_scan = points.x, problems.rows, problems.last_scan
     half_lam = problems.penalty.half_lam
     resid = np.empty((len(rows), x.shape[1]))
-    ended = np.zeros(len(rows), bool)
+    outside = np.zeros(len(rows))
     active = np.arange(len(rows))
-    for _ in range(MAX_SCANS):
+    for tol in (FIRST_TOL, *(TOL,) * (MAX_SCANS - 1)):
         codes, penalty = problems.codes, problems.penalty
         if gram is None:
-            solve_pulled(x, active, rows, codes, penalty, TOL, resid, problems.certificate)
+            solve_pulled(x, active, rows, codes, penalty, tol, resid)
         else:
-            solve_pulled_by_gram(
-                gram, x, active, rows, codes, penalty, TOL, resid, problems.certificate
-            )
+            solve_pulled_by_gram(gram, x, active, rows, codes, penalty, tol, resid)
         moved = np.linalg.norm(resid[active] - last_scan.resid[active], axis=1)
         # A correlation with a unit vector changes by no more than the residual moves.
         may_violate = last_scan.bound[active] + moved * NORM_MARGIN > half_lam[active]
-        active, moved = active[may_violate], moved[may_violate]
+        outside[active] = 0.0
+        scanned, moved = active[may_violate], moved[may_violate]
+        if len(scanned):
+            last_scan.radius[scanned] = np.minimum(AHEAD * moved, FARTHEST * half_lam[scanned])
+            most = np.maximum(LEAST_TAKEN, codes.size)
+            problems = problems.with_room(int(most[scanned].max()))
+            renew_working_sets(
+                x,
+                scanned,
+                rows,
+                resid,
+                points.correlations(resid[scanned]),
+                problems.codes,
+                problems.penalty,
+                points.correlation_error,
+                most,
+                last_scan,
+                outside,
+            )
+        if tol == TOL:
+            # The solver leaves violations up to the tolerance. To insist on less here would let the
+            # same points in and drop them again forever.
+            active = scanned[outside[scanned] > TOL]
         if not len(active):
             break
-        last_scan.radius[active] = np.minimum(AHEAD * moved, FARTHEST * half_lam[active])
-        most = np.maximum(LEAST_TAKEN, codes.size)
-        problems = problems.with_room(int(most[active].max()))
-        renew_working_sets(
-            x,
-            active,
-            rows,
-            resid,
-            points.correlations(resid[active]),
-            problems.codes,
-            problems.penalty,
-            points.correlation_error,
-            TOL,
-            most,
-            last_scan,
-            problems.certificate,
-            ended,
-        )
-        active = active[~ended[active]]
-        if not len(active):
-            break
+    certify_pulled(x, rows, problems.codes, problems.penalty, resid, outside, problems.certificate)
     return problems
 
 
