@@ -1,0 +1,223 @@
+"""The speed and the results of two versions of the code, side by side in one run.
+
+    python -m benchmarks.before_after --before OTHER/src [--data DIR] [--only NAME] [--write FILE]
+
+``OTHER`` is a checkout of another commit: ``git worktree add OTHER COMMIT``. Each version runs in a
+process of its own, which first fits a few points, so that nothing is compiled later; then the
+processes take turns, so that whatever else the machine does is spread over both. All times are
+ratios within a round.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.timing import Spread, seconds
+
+HERE = Path(__file__).parents[1]
+DATASETS = {
+    "COIL-20": None,
+    "COIL-100": None,
+    "CMU PIE": None,
+    "Yale-B": None,
+    "UMIST Face": None,
+    "Isolet": None,
+    "MNIST": 10_000,
+    "Breast": None,
+    "letter": None,
+    "spambase": None,
+    "texture": None,
+}
+"""Files of the folder of data, and how many of their rows are taken."""
+
+Round = dict[str, Any]
+
+
+def main(arguments: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(
+        "python -m benchmarks.before_after", description=__doc__.splitlines()[0]
+    )
+    folder = os.environ.get("SRSG_DATA")
+    parser.add_argument("--before", type=Path, help="the folder src of another checkout")
+    parser.add_argument("--data", type=Path, default=folder and Path(folder))
+    parser.add_argument("--only", nargs="+", default=list(DATASETS), metavar="NAME")
+    parser.add_argument("--runs", type=int, default=3, help="rounds")
+    parser.add_argument("--write", type=Path, help="a Markdown page to write")
+    parser.add_argument("--serve", type=Path, help=argparse.SUPPRESS)
+    options = parser.parse_args(arguments)
+    if options.serve:
+        serve(options.serve)
+        return
+    if options.before is None:
+        parser.error("--before is needed: the folder src of another checkout.")
+    sources = {"before": options.before.resolve(), "now": HERE / "src"}
+    rows = []
+    for name in options.only:
+        rows.append(measure(name, options.data, sources, options.runs))
+        print(rows[-1], flush=True)
+    if options.write:
+        lines = [*HEADER, *rows, "", *accuracies(options.before.parent)]
+        options.write.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def measure(name: str, folder: Path | None, sources: dict[str, Path], runs: int) -> str:
+    """A row of the table."""
+    from srsg.datasets import load_dataset
+    from srsg.metrics import clustering_accuracy
+
+    data = load_dataset(name, folder=folder)
+    X, y = data.X[: DATASETS.get(name)], data.y[: DATASETS.get(name)]
+    with tempfile.TemporaryDirectory() as place:
+        path = Path(place) / "points.npz"
+        np.savez(path, X=X, n_clusters=data.n_clusters)
+        children = {label: started(source, path) for label, source in sources.items()}
+        found: dict[str, list[Round]] = {label: [] for label in sources}
+        for _ in range(runs):
+            for label, child in children.items():
+                found[label].append(asked(child))
+        for child in children.values():
+            child.communicate("")
+    cells = [f"{name}, {len(X):,} x {X.shape[1]:,}"]
+    for above, below in (("fit", "product"), ("labels", "graph"), ("one_thread", "fit")):
+        cells += [str(ratio(found[label], above, below)) for label in sources]
+    both = zip(found["now"], found["before"], strict=True)
+    cells.append(str(Spread.of([now["fit"] / before["fit"] for now, before in both])))
+    labels = {label: np.array(rounds[-1]["found"]) for label, rounds in found.items()}
+    cells += [f"{clustering_accuracy(y, each):.3f}" for each in labels.values()]
+    cells += [f"{rounds[-1]['violation']:.0e}" for rounds in found.values()]
+    return "| " + " | ".join(cells) + " |"
+
+
+HEADER = (
+    "# Before and after",
+    "",
+    "Written by `python -m benchmarks.before_after --before OTHER/src --write FILE`; do not edit. "
+    "`SRSG` by its defaults, given the number of clusters, two cores. Each cell is a ratio of "
+    "times in the same round: the median, with the least and the most in brackets. *Product*: one "
+    "float64 product of all points with all points. *Labels*: all of the fit but the graph.",
+    "",
+    "| data | fit over product, before | now | labels over graph, before | now "
+    "| one thread over two, before | now | fit, now over before | AC, before | now "
+    "| largest violation, before | now |",
+    "|---|" + "---:|" * 11,
+)
+
+
+def ratio(rounds: list[Round], above: str, below: str) -> Spread:
+    return Spread.of_ratios([each[above] for each in rounds], [each[below] for each in rounds])
+
+
+# The process of one version
+
+
+def started(source: Path, points: Path) -> subprocess.Popen[str]:
+    """A process that fits these points whenever it is asked."""
+    command = [sys.executable, "-m", "benchmarks.before_after", "--serve", str(points)]
+    return subprocess.Popen(
+        command,
+        cwd=HERE,
+        env=os.environ | {"PYTHONPATH": f"{source}{os.pathsep}{HERE}"},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+def asked(child: subprocess.Popen[str]) -> Round:
+    assert child.stdin
+    assert child.stdout
+    child.stdin.write("round\n")
+    child.stdin.flush()
+    answer = child.stdout.readline()
+    if not answer:
+        raise SystemExit("a process ended before it answered: see its error above.")
+    return json.loads(answer)
+
+
+def serve(path: Path) -> None:
+    """Answer each line of the standard input with the times of a round."""
+    from srsg import SRSG
+
+    with np.load(path) as file:
+        X, n_clusters = file["X"], int(file["n_clusters"])
+    some = np.linspace(0, len(X) - 1, 300).astype(int)
+    for n_jobs in (None, 1):
+        SRSG(5, n_jobs=n_jobs, random_state=0).fit(X[some])
+    for _ in sys.stdin:
+        times = dict(round_of(X, n_clusters))
+        print(json.dumps(times), flush=True)
+
+
+def round_of(X: np.ndarray, n_clusters: int) -> Iterator[tuple[str, Any]]:
+    """The times of one round by name, and what the fit found."""
+    from srsg import SRSG
+
+    x = X.astype(float)
+    yield "product", mean_seconds(lambda: x @ x.copy().T)
+    model = SRSG(n_clusters, random_state=0)
+    graph = mean_seconds(lambda: model.fit_graph(X))
+    fit = mean_seconds(lambda: model.fit(X))
+    yield "graph", graph
+    yield "fit", fit
+    yield "labels", max(fit - graph, 0.0)
+    yield "found", model.labels_.tolist()
+    violation = model.kkt_violation_
+    yield "violation", float("nan") if violation is None else float(violation.max())
+    alone = SRSG(n_clusters, n_jobs=1, random_state=0)
+    yield "one_thread", mean_seconds(lambda: alone.fit(X))
+
+
+def mean_seconds(task: Callable[[], object], at_least: float = 1.0) -> float:
+    """Seconds of one run; a short one is repeated, because labels are a difference of two."""
+    times = [seconds(task)]
+    while sum(times) < at_least:
+        times.append(seconds(task))
+    return sum(times) / len(times)
+
+
+# The paper's tables
+
+
+def accuracies(other: Path) -> Iterator[str]:
+    """The AC of SRSG in the tables that each version has printed."""
+    tables = [printed(root / "docs" / "results") for root in (other, HERE)]
+    yield "## SRSG's AC on the paper's rows"
+    yield ""
+    yield "From the tables in `docs/results` of both versions."
+    yield ""
+    yield "| data | paper's settings, before | now | defaults, before | now |"
+    yield "|---|---:|---:|---:|---:|"
+    for row in tables[1]:
+        figures = [table.get(row, {}).get(setting, "") for setting in SETTINGS for table in tables]
+        yield f"| {row} | " + " | ".join(figures) + " |"
+
+
+SETTINGS = ("paper", "default")
+
+
+def printed(folder: Path) -> dict[str, dict[str, str]]:
+    """For every row of the tables, the AC of SRSG by setting."""
+    found: dict[str, dict[str, str]] = {}
+    for path in sorted(folder.glob("table-*.csv")):
+        with path.open(encoding="utf-8") as file:
+            for line in csv.DictReader(file):
+                if line["method"] == "srsg" and line["settings"] in SETTINGS and line["ac_mean"]:
+                    row = line["dataset"]
+                    row += f", c = {line['n_clusters']}" if line["n_clusters"] else ""
+                    found.setdefault(row, {})[line["settings"]] = line["ac_mean"]
+    return found
+
+
+if __name__ == "__main__":
+    main()
