@@ -1,6 +1,6 @@
 """What coding over candidates saves, and what it loses, beside codes over all points.
 
-    python -m benchmarks.approximate --data DIR [--name MNIST] [--points 10000]
+    python -m benchmarks.approximate --data DIR [--name MNIST] [--points 10000] [--write FILE]
 
 For several numbers of candidates and several settings of the index: time, how much of the exact
 codes is found, how far the codes violate the optimality conditions over all points, and how well
@@ -80,12 +80,32 @@ def main(arguments: list[str] | None = None) -> None:
     folder = os.environ.get("SRSG_DATA")
     parser.add_argument("--data", type=Path, default=folder and Path(folder))
     parser.add_argument("--name", default="MNIST")
-    parser.add_argument("--points", type=int, default=10_000)
+    parser.add_argument("--points", type=int, nargs="+", default=[10_000])
+    parser.add_argument("--write", type=Path, help="a Markdown page to write")
     options = parser.parse_args(arguments)
     data = load_dataset(options.name, folder=options.data)
-    X, y = data.X[: options.points], data.y[: options.points]
-    for line in table(X, y):
-        print(line, flush=True)
+    lines = []
+    for n_points in options.points:
+        for line in table(data.X[:n_points], data.y[:n_points]):
+            print(line, flush=True)
+            lines.append(line)
+        lines.append("")
+    if options.write:
+        page = "\n".join([*PAGE, *lines]).rstrip()
+        options.write.write_text(page.format(name=options.name) + "\n", encoding="utf-8")
+
+
+PAGE = (
+    "# Codes over candidates",
+    "",
+    "Written by `python -m benchmarks.approximate --points 10000 70000 --write FILE`; do not edit. "
+    "`SRSG(approximate=True)` on {name}, beside the exact fit: the time of the whole fit "
+    "(processor seconds on one thread, as a ratio), how much of the weight of the exact codes is at "
+    "entries that the others have too, how far the codes violate the optimality conditions over "
+    "all points, and how well the clusters agree with the classes. The first rows have the settings "
+    "of the index that are the default; the others differ in what they say.",
+    "",
+)
 
 
 def table(X: np.ndarray, y: np.ndarray) -> Iterator[str]:
@@ -95,7 +115,8 @@ def table(X: np.ndarray, y: np.ndarray) -> Iterator[str]:
         fitted(X[:few], n_clusters, approximate=approximate)  # compiles
     exact_time, exact = processor_seconds(lambda: fitted(X, n_clusters))
     accuracy, agreement = quality(exact, y)
-    yield f"{len(X):,} points of {X.shape[1]:,} features"
+    yield f"## {len(X):,} points of {X.shape[1]:,} features"
+    yield ""
     yield "| codes | fit over exact | of the exact codes | violation, median and 90 % | AC | NMI |"
     yield "|---|---:|---:|---:|---:|---:|"
     worst = exact.kkt_violation_.max()
