@@ -100,10 +100,10 @@ PAGE = (
     "",
     "Written by `python -m benchmarks.approximate --points 10000 70000 --write FILE`; do not edit. "
     "`SRSG(approximate=True)` on {name}, beside the exact fit: the time of the whole fit "
-    "(processor seconds on one thread, as a ratio), how much of the weight of the exact codes is at "
-    "entries that the others have too, how far the codes violate the optimality conditions over "
-    "all points, and how well the clusters agree with the classes. The first rows have the settings "
-    "of the index that are the default; the others differ in what they say.",
+    "(processor seconds on one thread, as a ratio), how much of the weight of the exact codes is "
+    "at entries that the others have too, how far the codes violate the optimality conditions over "
+    "all points, and how well the clusters agree with the classes. The first rows have the "
+    "settings of the index that are the default; the others differ in what they say.",
     "",
 )
 
