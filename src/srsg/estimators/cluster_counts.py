@@ -1,19 +1,21 @@
-"""The number of clusters of an estimator's graph, by links or by what halves agree on.
+"""The number of clusters of an estimator's points, by links, by halves or by density.
 
-With 100 features or more, and with three or fewer, the number is right that leaves hardly any links
-between clusters (:mod:`srsg.graph.separation`). In other tables clusters touch: there the number
-is right whose clusters are found again in the other half of the points
-(:mod:`srsg.graph.reproducibility`).
+With 100 features or more, the number is right that leaves hardly any links between clusters
+(:mod:`srsg.graph.separation`). In tables clusters touch: there the number is right whose clusters
+are found again in the other half of the points (:mod:`srsg.graph.reproducibility`). With three
+columns or fewer, any cloud of points can be cut with few links and in the same way again and again.
+But there its density can be seen (:mod:`srsg.graph.density`).
 """
 
 from __future__ import annotations
 
 import warnings
 from copy import copy
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
@@ -22,6 +24,7 @@ from sklearn.utils.validation import check_is_fitted
 from srsg.engines import Engine, ThreadEngine
 from srsg.engines.progress import NO_CHECKPOINT
 from srsg.estimators.fitting import is_dask
+from srsg.graph.density import search_dense
 from srsg.graph.embedding import auto_bridge, embedded_graph, unit_length_rows
 from srsg.graph.n_clusters import estimate_n_clusters, substantial_components
 from srsg.graph.reproducibility import (
@@ -45,7 +48,10 @@ MANY_FEATURES = 100
 images, spectra, gene expression. Fewer columns are taken for those of a table."""
 
 FEW_FEATURES = 3
-"""Up to here directions say little, since all of them are taken; distances decide."""
+"""Up to here directions say little, since all of them are taken; distances and densities decide."""
+
+LEAST_FOR_DENSITY = 20
+"""With fewer points there is no density to speak of."""
 
 MAX_POINTS = 3000
 """With more points, a random sample of this many decides on the number of clusters."""
@@ -152,19 +158,21 @@ def score_cluster_counts(
     least as many clusters as components, apart from tiny ones; and if no component is much larger
     than the others, they are the clusters.
 
-    With many features, or up to three, clusters are often curved. Half of the points would thin
-    them out, or agree on pieces of them, but hardly any links join them: the links are counted,
-    see :mod:`srsg.graph.separation`. The clusters of other tables touch each other, so what counts
-    is whether halves of the points agree on them, see :mod:`srsg.graph.reproducibility`.
+    With many features, clusters are often curved. Half of the points would thin them out, but
+    hardly any links join them: the links are counted, see :mod:`srsg.graph.separation`. The
+    clusters of tables touch each other, so what counts is whether halves of the points agree on
+    them, see :mod:`srsg.graph.reproducibility`. With up to three columns neither the graph nor its
+    components are asked, but the density of the points, see :mod:`srsg.graph.density`.
     """
     rng = check_random_state(random_state)
+    n_different = len(estimator._equal.first)
+    if counted_by(estimator.n_features_in_) == "density" and n_different >= LEAST_FOR_DENSITY:
+        return _by_density(estimator, rng, engine)
     components = substantial_components(graph)
     if _share_the_points(components):
         return _by_graph_alone(graph, engine)
-    n_features = estimator.fit_X_.shape[1]
-    many = n_features >= MANY_FEATURES
-    by_links = counted_by_links(n_features)
-    most_points = MAX_LINKED_POINTS if many else MAX_POINTS
+    by_links = counted_by(estimator.fit_X_.shape[1]) == "links"
+    most_points = MAX_LINKED_POINTS if by_links else MAX_POINTS
     rows, x = _deciding_points(estimator.fit_X_, estimator._equal.first, most_points, rng)
     dense_up_to = SEPARATED_DENSE_UP_TO if by_links else DENSE_UP_TO
     counts = counts_to_try(len(rows) // 2, len(components), dense_up_to)
@@ -180,9 +188,22 @@ def score_cluster_counts(
     return _by_halves(sample, x, graph, counts, rng, engine, quiet)
 
 
-def counted_by_links(n_features: int) -> bool:
-    """Whether the links between clusters tell their number, and not halves of the points."""
-    return n_features >= MANY_FEATURES or n_features <= FEW_FEATURES
+def counted_by(n_features: int) -> Literal["density", "halves", "links"]:
+    """What tells the number of clusters: valleys of density, halves of the points, or links."""
+    if n_features <= FEW_FEATURES:
+        return "density"
+    return "links" if n_features >= MANY_FEATURES else "halves"
+
+
+def _by_density(
+    estimator: GraphClusterer, rng: np.random.RandomState, engine: Engine
+) -> ScoredCounts:
+    """The number of clusters by the valleys between them."""
+    with engine.progress.stage("number of clusters", 1) as stage:
+        x = _deciding_points(estimator.fit_X_, estimator._equal.first, MAX_POINTS, rng)[1]
+        found = search_dense(*estimator._places(x.toarray() if sparse.issparse(x) else x))
+        stage.advance()
+    return found
 
 
 def _by_links(

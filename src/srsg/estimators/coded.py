@@ -98,6 +98,17 @@ class CodeClusterer(GraphClusterer):
             self.affine_ = length
         return unit_points(X, constant=self.affine_, keep_zero_rows=True).x
 
+    def _places(self, x: NDArray) -> tuple[NDArray, int]:
+        """Unit points; a point and its mirror image, which have the same code, in one place.
+
+        The products of the coordinates are the same for both. With the constant coordinate no
+        point has its mirror image among the others, and lengths are not lost.
+        """
+        if self.affine_:
+            return x, self.n_features_in_
+        products = (x[:, :, None] * x[:, None, :]).reshape(len(x), -1)
+        return products, self.n_features_in_ - 1
+
     def _find_equal(self, points: Points, engine: Engine) -> EqualPoints:
         equal = EqualPoints.from_digests(engine.row_digests(points), zero_digest(points))
         if not equal.first.size:

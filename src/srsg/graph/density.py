@@ -1,0 +1,141 @@
+"""How many dense groups the points have, more than chance would make: for two or three columns.
+
+In so few columns the density of the points can be measured: it is high where the distance to the
+n-th neighbour is short. Lower the level of density step by step: dense groups appear, grow and
+meet. How much the level falls between the peak of a group and its meeting with a denser one is the
+depth of the valley between them. Points without any cluster have valleys too, by chance. Those of
+uniform noise, with as many points in as many dimensions, tell how deep.
+
+The levels are those of HDBSCAN (Campello et al. 2013), and the depths are the persistence of
+ToMATo (Chazal et al. 2013).
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import cKDTree
+
+from srsg.graph.reproducibility import MOST_CLUSTERS, ScoredCounts
+from srsg.kernels.density import absorbed_peaks, spanning_tree
+from srsg.types import FloatArray
+
+LEAST_NEIGHBORS = 8
+"""Neighbours that a density is measured by, at least: with fewer it varies by chance alone."""
+
+N_REFERENCES = 40
+"""Draws of uniform noise that tell how deep the valleys of noise are."""
+
+DEVIATIONS = 3.0
+"""A valley is no chance if it is deeper than the deepest of noise by this many standard deviations
+of it, which about one in a hundred draws of noise exceeds."""
+
+LEAST_SHOWN = 12
+"""Numbers of clusters up to here get a score, whether or not there are so many valleys."""
+
+
+def n_neighbors_for(n_points: int) -> int:
+    """Neighbours that the density is measured by: more of them if there are more points.
+
+    Half the square root: of 400 points 10. Twice as many blur two rings into one disc, half as
+    many find valleys along a ring.
+
+    Examples
+    --------
+    >>> from srsg.graph.density import n_neighbors_for
+    >>> n_neighbors_for(100), n_neighbors_for(400), n_neighbors_for(3000)
+    (8, 10, 27)
+    """
+    return min(max(LEAST_NEIGHBORS, round(np.sqrt(n_points) / 2)), n_points - 1)
+
+
+def valley_depths(points: FloatArray, n_neighbors: int) -> FloatArray:
+    """The depths of the valleys that part each peak of density from a higher one.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n, d)
+        Different points, at least two.
+    n_neighbors : int
+        The density of a point is measured by its distance to this neighbour.
+
+    Returns
+    -------
+    ndarray of shape (n - 1,)
+        In falling order: the logarithm of the radius where a group meets a denser one over the
+        radius at its peak. A logarithm does not depend on the unit of the points, nor on how dense
+        a group is as a whole.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from srsg.graph.density import valley_depths
+    >>> points = np.array([[0.0], [1.0], [2.0], [10.0], [11.0], [12.0]])
+    >>> np.exp(valley_depths(points, 1)).round(6)
+    array([8., 1., 1., 1., 1.])
+    """
+    points = np.ascontiguousarray(points, dtype=np.float64)
+    radius = cKDTree(points).query(points, [n_neighbors + 1])[0][:, 0]
+    n_edges = len(points) - 1
+    ends, lengths = np.empty((n_edges, 2), np.int64), np.empty(n_edges)
+    spanning_tree(points, radius, ends, lengths)
+    order = np.argsort(lengths, kind="stable")
+    peaks = np.empty(n_edges, np.int64)
+    absorbed_peaks(ends, order, radius, peaks)
+    return -np.sort(-np.log(lengths[order] / radius[peaks]))
+
+
+@lru_cache(maxsize=256)
+def noise_depth(n_points: int, dimension: int, n_neighbors: int) -> float:
+    """How deep a valley must be to be no chance, by uniform noise in a cube.
+
+    How much a density measured by neighbours varies by chance depends neither on the density nor
+    on the shape of the data, so one kind of noise will do. The seeds are fixed.
+
+    Examples
+    --------
+    >>> from srsg.graph.density import noise_depth
+    >>> few, many = noise_depth(100, 2, 8), noise_depth(100, 2, 16)
+    >>> few > many  # the more neighbours, the smoother
+    True
+    """
+    rng = np.random.RandomState(0)
+    draws = (rng.uniform(size=(n_points, dimension)) for _ in range(N_REFERENCES))
+    deepest = [valley_depths(draw, n_neighbors)[0] for draw in draws]
+    return float(np.mean(deepest) + DEVIATIONS * np.std(deepest))
+
+
+def search_dense(points: NDArray, dimension: int) -> ScoredCounts:
+    """The number of dense groups whose valleys are deeper than those of noise.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n, d)
+        Different points, at least two.
+    dimension : int
+        The dimension in which they lie: less than d if they lie on a surface.
+
+    Returns
+    -------
+    ScoredCounts
+        The score of a number is by how much the depth of noise may change, as a share of it, and
+        the number is still right; below zero, how much it would have to change.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from srsg.graph.density import search_dense
+    >>> found = search_dense(make_moons(400, noise=0.05, random_state=0)[0], 2)
+    >>> found.n_clusters, found.structure_found
+    (2, True)
+    """
+    n_neighbors = n_neighbors_for(len(points))
+    depths = valley_depths(points, n_neighbors) / noise_depth(len(points), dimension, n_neighbors)
+    n_clusters = min(1 + int((depths > 1).sum()), MOST_CLUSTERS)
+    shown = min(max(n_clusters + 1, LEAST_SHOWN), len(depths))
+    # With k clusters, the valley k - 1 is deeper than noise and the valley k is not.
+    scores = np.minimum(depths[: shown - 1] - 1, 1 - depths[1:shown])
+    counts = np.arange(2, shown + 1)
+    return ScoredCounts(max(n_clusters, 2), counts, scores, n_clusters > 1)
