@@ -71,6 +71,8 @@ class CodeClusterer(GraphClusterer):
         "max_memory": [AT_LEAST_ONE, str, None],
     }
 
+    # Two or three points code any other there, so that noise falls into many components.
+    _components_of_few_columns = False
     n_neighbors: int
     affine: bool | float
     max_memory: int | str | None

@@ -12,7 +12,9 @@ ToMATo (Chazal et al. 2013).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,8 +31,8 @@ N_REFERENCES = 40
 """Draws of uniform noise that tell how deep the valleys of noise are."""
 
 DEVIATIONS = 3.0
-"""A valley is no chance if it is deeper than the deepest of noise by this many standard deviations
-of it, which about one in a hundred draws of noise exceeds."""
+"""A valley is surely none of noise if it is deeper than the deepest of noise by this many standard
+deviations of it: about one draw of noise in a hundred has such a valley."""
 
 LEAST_SHOWN = 12
 """Numbers of clusters up to here get a score, whether or not there are so many valleys."""
@@ -57,7 +59,7 @@ def valley_depths(points: FloatArray, n_neighbors: int) -> FloatArray:
     Parameters
     ----------
     points : ndarray of shape (n, d)
-        Different points, at least two.
+        Different points, at least three.
     n_neighbors : int
         The density of a point is measured by its distance to this neighbour.
 
@@ -77,7 +79,9 @@ def valley_depths(points: FloatArray, n_neighbors: int) -> FloatArray:
     array([8., 1., 1., 1., 1.])
     """
     points = np.ascontiguousarray(points, dtype=np.float64)
+    points = points / (np.abs(points).max() or 1.0)  # squares of huge numbers stay finite
     radius = cKDTree(points).query(points, [n_neighbors + 1])[0][:, 0]
+    radius = np.maximum(radius, np.finfo(np.float64).tiny)  # points equal but for rounding
     n_edges = len(points) - 1
     ends, lengths = np.empty((n_edges, 2), np.int64), np.empty(n_edges)
     spanning_tree(points, radius, ends, lengths)
@@ -87,9 +91,24 @@ def valley_depths(points: FloatArray, n_neighbors: int) -> FloatArray:
     return -np.sort(-np.log(lengths[order] / radius[peaks]))
 
 
+class NoiseDepth(NamedTuple):
+    """How deep the deepest valley of noise is.
+
+    Attributes
+    ----------
+    usual : float
+        On average. A valley that is no deeper is taken for noise.
+    most : float
+        Hardly ever more. A valley that is deeper is taken for real.
+    """
+
+    usual: float
+    most: float
+
+
 @lru_cache(maxsize=256)
-def noise_depth(n_points: int, dimension: int, n_neighbors: int) -> float:
-    """How deep a valley must be to be no chance, by uniform noise in a cube.
+def noise_depth(n_points: int, dimension: int, n_neighbors: int) -> NoiseDepth:
+    """How deep the valleys of uniform noise in a cube are.
 
     How much a density measured by neighbours varies by chance depends neither on the density nor
     on the shape of the data, so one kind of noise will do. The seeds are fixed.
@@ -98,30 +117,37 @@ def noise_depth(n_points: int, dimension: int, n_neighbors: int) -> float:
     --------
     >>> from srsg.graph.density import noise_depth
     >>> few, many = noise_depth(100, 2, 8), noise_depth(100, 2, 16)
-    >>> few > many  # the more neighbours, the smoother
+    >>> few.usual > many.usual  # the more neighbours, the smoother
     True
     """
     rng = np.random.RandomState(0)
     draws = (rng.uniform(size=(n_points, dimension)) for _ in range(N_REFERENCES))
     deepest = [valley_depths(draw, n_neighbors)[0] for draw in draws]
-    return float(np.mean(deepest) + DEVIATIONS * np.std(deepest))
+    usual = float(np.mean(deepest))
+    return NoiseDepth(usual, usual + DEVIATIONS * float(np.std(deepest)))
 
 
-def search_dense(points: NDArray, dimension: int) -> ScoredCounts:
+def search_dense(
+    points: NDArray, dimension: int, by_links: Callable[[], int] | None = None
+) -> ScoredCounts:
     """The number of dense groups whose valleys are deeper than those of noise.
 
     Parameters
     ----------
     points : ndarray of shape (n, d)
-        Different points, at least two.
+        Different points, at least three.
     dimension : int
         The dimension in which they lie: less than d if they lie on a surface.
+    by_links : function, optional
+        Tells the number of clusters by other evidence. It is called if some valleys are deeper
+        than noise usually has and yet not surely real; its answer counts if it takes some of
+        these for real and none that are no deeper.
 
     Returns
     -------
     ScoredCounts
-        The score of a number is by how much the depth of noise may change, as a share of it, and
-        the number is still right; below zero, how much it would have to change.
+        A valley counts from some depth on. The score of a number is by what share this depth may
+        change and the number is still right; below zero, how much it would have to change.
 
     Examples
     --------
@@ -132,10 +158,19 @@ def search_dense(points: NDArray, dimension: int) -> ScoredCounts:
     (2, True)
     """
     n_neighbors = n_neighbors_for(len(points))
-    depths = valley_depths(points, n_neighbors) / noise_depth(len(points), dimension, n_neighbors)
-    n_clusters = min(1 + int((depths > 1).sum()), MOST_CLUSTERS)
+    depths = valley_depths(points, n_neighbors)
+    noise = noise_depth(len(points), dimension, n_neighbors)
+    n_clusters, from_depth = 1 + int((depths > noise.most).sum()), noise.most
+    possible = 1 + int((depths > noise.usual).sum())
+    # Without a single valley that is surely real, links are not asked: they cut noise as well.
+    if by_links and 1 < n_clusters < possible and n_clusters < (count := by_links()) <= possible:
+        n_clusters = count
+        from_depth = (depths[count - 2] + max(depths[count - 1], noise.usual)) / 2
+    n_clusters = min(n_clusters, MOST_CLUSTERS)
     shown = min(max(n_clusters + 1, LEAST_SHOWN), len(depths))
-    # With k clusters, the valley k - 1 is deeper than noise and the valley k is not.
-    scores = np.minimum(depths[: shown - 1] - 1, 1 - depths[1:shown])
-    counts = np.arange(2, shown + 1)
-    return ScoredCounts(max(n_clusters, 2), counts, scores, n_clusters > 1)
+    # With k clusters, valley k - 1 is deep enough and valley k is not.
+    deeper = depths[:shown] / from_depth - 1
+    scores = np.minimum(deeper[:-1], -deeper[1:])
+    return ScoredCounts(
+        max(n_clusters, 2), np.arange(2, shown + 1), scores, structure_found=n_clusters > 1
+    )
