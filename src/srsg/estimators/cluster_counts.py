@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
@@ -41,6 +40,7 @@ from srsg.graph.reproducibility import (
 )
 from srsg.graph.separation import search_separated
 from srsg.graph.unwrapping import clusterer_of
+from srsg.points import dense_rows
 from srsg.types import FloatArray, Graph, IntArray, Matrix, RandomState
 
 if TYPE_CHECKING:
@@ -214,7 +214,7 @@ def _by_density(
         counts = counts_to_try(len(rows) // 2, 2, SEPARATED_DENSE_UP_TO)
         return _by_links(sample, counts, seed, engine, quiet).n_clusters
 
-    places, dimension = estimator._places(x.toarray() if sparse.issparse(x) else x)
+    places, dimension = estimator._places(dense_rows(x))
     found = search_dense(places, dimension, by_links)
     by_components = estimator._components_of_few_columns and not found.structure_found
     if by_components and _share_the_points(substantial_components(graph)):

@@ -97,9 +97,9 @@ class NoiseDepth(NamedTuple):
     Attributes
     ----------
     usual : float
-        On average. A valley that is no deeper is taken for noise.
+        One standard deviation above the mean. A valley that is no deeper is taken for noise.
     most : float
-        Hardly ever more. A valley that is deeper is taken for real.
+        Hardly ever more, see ``DEVIATIONS``. A valley that is deeper is taken for real.
     """
 
     usual: float
@@ -123,8 +123,8 @@ def noise_depth(n_points: int, dimension: int, n_neighbors: int) -> NoiseDepth:
     rng = np.random.RandomState(0)
     draws = (rng.uniform(size=(n_points, dimension)) for _ in range(N_REFERENCES))
     deepest = [valley_depths(draw, n_neighbors)[0] for draw in draws]
-    usual = float(np.mean(deepest))
-    return NoiseDepth(usual, usual + DEVIATIONS * float(np.std(deepest)))
+    mean, deviation = float(np.mean(deepest)), float(np.std(deepest))
+    return NoiseDepth(mean + deviation, mean + DEVIATIONS * deviation)
 
 
 def search_dense(
