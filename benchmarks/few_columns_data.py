@@ -1,4 +1,7 @@
-"""Made-up data of two or three columns, in two lists: the rules were settled on the first alone.
+"""Made-up data of two or three columns, in three lists.
+
+The rules were settled on the first alone, but for that of thin shapes, which came after the second
+had been seen. The third was drawn when nothing was changed any more.
 
 Each family is a function from a number of points and a generator to the points; its number of
 clusters is known, and 1 for noise.
@@ -143,4 +146,51 @@ CONFIRMED_ON = [
     Family("towns", 5, _towns),
     Family("linked rings, 3 columns", 2, _linked_rings),
     Family("ball in a shell, 3 columns", 2, _ball_in_shell),
+]
+
+
+def _strands(paths: list[Callable[[NDArray], NDArray]], noise: float) -> Callable:
+    """Points along curves, each a function from 0 to 1."""
+
+    def draw(n: int, rng: Generator) -> NDArray:
+        places, which = rng.random(n), np.arange(n) % len(paths)
+        points = np.stack([path(places) for path in paths])[which, np.arange(n)]
+        return points + noise * rng.standard_normal(points.shape)
+
+    return draw
+
+
+def _wave(height: float) -> Callable[[NDArray], NDArray]:
+    return lambda place: np.column_stack([10 * place, np.sin(6 * place) + height])
+
+
+def _helix(turn: float) -> Callable[[NDArray], NDArray]:
+    def path(place: NDArray) -> NDArray:
+        angle = 3 * np.pi * place + turn
+        return np.column_stack([np.cos(angle), np.sin(angle), 3 * place])
+
+    return path
+
+
+def _ring(radius: float) -> Callable[[NDArray], NDArray]:
+    def path(place: NDArray) -> NDArray:
+        angle = 2 * np.pi * place
+        return radius * np.column_stack([np.cos(angle), np.sin(angle)])
+
+    return path
+
+
+def _heavy_tails(n: int, rng: Generator) -> NDArray:
+    centers = 9 * np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]])
+    return centers[np.arange(n) % 4] + rng.standard_t(5, (n, 3))
+
+
+LAST = [
+    Family("noise: Laplace", 1, lambda n, rng: rng.laplace(size=(n, 2))),
+    Family("noise: half of a ball", 1, lambda n, rng: np.abs(_ball(n, 3, rng))),
+    Family("two waves", 2, _strands([_wave(0), _wave(2)], 0.1)),
+    Family("three waves", 3, _strands([_wave(0), _wave(2), _wave(4)], 0.2)),
+    Family("two helices, 3 columns", 2, _strands([_helix(0), _helix(np.pi)], 0.05)),
+    Family("three rings", 3, _strands([_ring(1), _ring(3), _ring(5)], 0.15)),
+    Family("groups with heavy tails, 3 columns", 4, _heavy_tails),
 ]

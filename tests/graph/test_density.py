@@ -7,7 +7,14 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 from scipy.spatial.distance import cdist
 from sklearn.datasets import make_blobs, make_circles, make_moons
 
-from srsg import SMCE, SRSG, LocalScalingSpectralClustering, RidgeGraph, StabilitySearch
+from srsg import (
+    SMCE,
+    SRSG,
+    LocalScalingSpectralClustering,
+    OMPGraph,
+    RidgeGraph,
+    StabilitySearch,
+)
 from srsg.datasets import make_trefoil_knots
 from srsg.estimators import cluster_counts
 from srsg.estimators.cluster_counts import count_clusters
@@ -53,7 +60,8 @@ def test_noise_has_no_structure(n_points, columns, seed):
 
 @pytest.mark.parametrize("columns", [2, 3])
 @pytest.mark.parametrize(
-    "estimator", [SRSG(), SRSG(affine=True), RidgeGraph(), SMCE(), LocalScalingSpectralClustering()]
+    "estimator",
+    [SRSG(), OMPGraph(), SRSG(affine=True), RidgeGraph(), SMCE(), LocalScalingSpectralClustering()],
 )
 def test_noise_has_no_structure_for_any_estimator(estimator, columns):
     """Codes of so few columns fall into many components, which mean nothing."""
@@ -79,6 +87,20 @@ def test_moons_and_rings_are_two(seed):
     for X in (moons, rings):
         search = StabilitySearch(random_state=0).fit(X)
         assert (search.n_clusters_, search.structure_found_) == (2, True)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_thin_curves_do_not_come_apart(seed):
+    """Two rings in space, each through the middle of the other."""
+    rng = np.random.default_rng(seed)
+    angle = 2 * np.pi * rng.random(200)
+    flat = np.column_stack([np.cos(angle), np.sin(angle), np.zeros(200)])
+    upright = flat[:, [0, 2, 1]] + [1, 0, 0]
+    X = np.vstack([flat, upright]) + 0.05 * rng.standard_normal((400, 3))
+    assert (valley_depths(X, 10) > noise_depth(400, 3, 10).most).sum() > 1
+    found = search_dense(X, 3)
+    assert (found.n_clusters, found.structure_found) == (2, True)
+    assert found.counts[np.argmax(found.scores)] == 2
 
 
 def test_directions_and_their_mirror_images_are_one_place():
