@@ -146,8 +146,8 @@ def page(n_draws: int) -> str:
     parts = [
         "# Two or three columns",
         f"Printed by `python -m benchmarks.few_columns --draws {n_draws}`. The numbers of clusters "
-        "are those of `StabilitySearch(random_state=0)`, which is what `srsg cluster FILE` runs. The made-up "
-        "data are in `benchmarks/few_columns_data.py`.",
+        "are those of `StabilitySearch(random_state=0)`, which is what `srsg cluster FILE` runs. "
+        "The made-up data are in `benchmarks/few_columns_data.py`.",
         "## The number of clusters",
         "How often it is right; 1 stands for no structure found. The rule, "
         "{mod}`srsg.graph.density`, was settled on these families, by other draws:",
