@@ -9,7 +9,7 @@ from sklearn.datasets import make_blobs
 
 from srsg import SRSG, LocalScalingSpectralClustering, RidgeGraph
 from srsg.datasets import make_union_of_subspaces
-from srsg.estimators.cluster_counts import MANY_FEATURES, count_clusters, counted_by_links
+from srsg.estimators.cluster_counts import MANY_FEATURES, count_clusters, counted_by
 from srsg.graph.separation import Split, search_separated, share_ranges, split_of
 
 
@@ -116,5 +116,6 @@ def test_few_columns(seed):
     assert count_clusters(LocalScalingSpectralClustering(), X, random_state=0).n_clusters == 3
 
 
-def test_tables_go_by_halves():
-    assert [counted_by_links(n) for n in (2, 3, 4, 99, 100)] == [True, True, False, False, True]
+def test_the_number_of_columns_decides_what_counts():
+    rules = [counted_by(n) for n in (2, 3, 4, 99, 100)]
+    assert rules == ["density", "density", "halves", "halves", "links"]

@@ -139,8 +139,7 @@ def _choices(estimator: Any, clusters: str | None) -> list[str]:
         lines.append(found)
     if not getattr(estimator, "structure_found_", True):
         lines.append(
-            "No structure was found: the clusters change from sample to sample, and may mean "
-            "nothing."
+            "No structure was found: noise has clusters like these, and they may mean nothing."
         )
     return lines
 

@@ -67,6 +67,13 @@ class GraphClusterer(
         """The fitted points in the form that :meth:`_build_graph` takes."""
         return Points(self.fit_X_)
 
+    def _places(self, x: NDArray) -> tuple[NDArray, int]:
+        """Where fitted points lie for this estimator, and in how many dimensions.
+
+        Points that it does not tell apart are in one place.
+        """
+        return x, self.n_features_in_
+
     def _scored_counts(
         self, graph: Graph, random_state: RandomState, engine: Engine
     ) -> ScoredCounts:

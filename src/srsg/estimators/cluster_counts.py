@@ -1,16 +1,16 @@
-"""The number of clusters of an estimator's graph, by links or by what halves agree on.
+"""The number of clusters of an estimator's points, by links, by halves or by density.
 
-With 100 features or more, and with three or fewer, the number is right that leaves hardly any links
-between clusters (:mod:`srsg.graph.separation`). In other tables clusters touch: there the number
-is right whose clusters are found again in the other half of the points
-(:mod:`srsg.graph.reproducibility`).
+With 100 features or more, the number is right that leaves hardly any links between clusters
+(:mod:`srsg.graph.separation`). In tables clusters touch: there the number is right whose clusters
+are found again in the other half of the points (:mod:`srsg.graph.reproducibility`). With three
+columns or fewer, any cloud of points can be cut with few links and in the same way again and again.
+But there its density can be seen (:mod:`srsg.graph.density`).
 """
 
 from __future__ import annotations
 
-import warnings
 from copy import copy
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +20,14 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from srsg.engines import Engine, ThreadEngine
-from srsg.engines.progress import NO_CHECKPOINT
-from srsg.estimators.fitting import is_dask
-from srsg.graph.embedding import auto_bridge, embedded_graph, unit_length_rows
+from srsg.estimators.parts import (
+    LabelledPart,
+    can_fit,
+    deciding_points,
+    graph_of_part,
+    quiet_engine,
+)
+from srsg.graph.density import search_dense
 from srsg.graph.n_clusters import estimate_n_clusters, substantial_components
 from srsg.graph.reproducibility import (
     DENSE_UP_TO,
@@ -35,6 +40,7 @@ from srsg.graph.reproducibility import (
 )
 from srsg.graph.separation import search_separated
 from srsg.graph.unwrapping import clusterer_of
+from srsg.points import dense_rows
 from srsg.types import FloatArray, Graph, IntArray, Matrix, RandomState
 
 if TYPE_CHECKING:
@@ -45,7 +51,10 @@ MANY_FEATURES = 100
 images, spectra, gene expression. Fewer columns are taken for those of a table."""
 
 FEW_FEATURES = 3
-"""Up to here directions say little, since all of them are taken; distances decide."""
+"""Up to here directions say little, since all of them are taken; distances and densities decide."""
+
+LEAST_FOR_DENSITY = 20
+"""With fewer points there is no density to speak of."""
 
 MAX_POINTS = 3000
 """With more points, a random sample of this many decides on the number of clusters."""
@@ -152,44 +161,72 @@ def score_cluster_counts(
     least as many clusters as components, apart from tiny ones; and if no component is much larger
     than the others, they are the clusters.
 
-    With many features, or up to three, clusters are often curved. Half of the points would thin
-    them out, or agree on pieces of them, but hardly any links join them: the links are counted,
-    see :mod:`srsg.graph.separation`. The clusters of other tables touch each other, so what counts
-    is whether halves of the points agree on them, see :mod:`srsg.graph.reproducibility`.
+    With many features, clusters are often curved. Half of the points would thin them out, but
+    hardly any links join them: the links are counted, see :mod:`srsg.graph.separation`. The
+    clusters of tables touch each other, so what counts is whether halves of the points agree on
+    them, see :mod:`srsg.graph.reproducibility`. With up to three columns neither the graph nor its
+    components are asked, but the density of the points, see :mod:`srsg.graph.density`.
     """
     rng = check_random_state(random_state)
+    n_different = len(estimator._equal.first)
+    if counted_by(estimator.n_features_in_) == "density" and n_different >= LEAST_FOR_DENSITY:
+        return _by_density(estimator, graph, rng, engine)
     components = substantial_components(graph)
     if _share_the_points(components):
         return _by_graph_alone(graph, engine)
-    n_features = estimator.fit_X_.shape[1]
-    many = n_features >= MANY_FEATURES
-    by_links = counted_by_links(n_features)
-    most_points = MAX_LINKED_POINTS if many else MAX_POINTS
-    rows, x = _deciding_points(estimator.fit_X_, estimator._equal.first, most_points, rng)
+    by_links = counted_by(estimator.fit_X_.shape[1]) == "links"
+    most_points = MAX_LINKED_POINTS if by_links else MAX_POINTS
+    rows, x = deciding_points(estimator.fit_X_, estimator._equal.first, most_points, rng)
     dense_up_to = SEPARATED_DENSE_UP_TO if by_links else DENSE_UP_TO
     counts = counts_to_try(len(rows) // 2, len(components), dense_up_to)
-    if not counts or not _can_fit(estimator, len(rows) // 2):
+    if not counts or not can_fit(estimator, len(rows) // 2):
         return _by_graph_alone(graph, engine)  # too few points for halves that can be clustered
-    quiet = _for_parts(engine)
+    quiet = quiet_engine(engine)
     sample = estimator
     if len(rows) < graph.shape[0] or (by_links and not estimator._equal.all_differ):
-        sample = _part(estimator, x, quiet)
+        sample = graph_of_part(estimator, x, quiet)
         graph = sample._counted_graph(sample._spectral_graph(quiet).graph)
     if by_links:
         return _by_links(sample, counts, _seed(rng), engine, quiet)
     return _by_halves(sample, x, graph, counts, rng, engine, quiet)
 
 
-def counted_by_links(n_features: int) -> bool:
-    """Whether the links between clusters tell their number, and not halves of the points."""
-    return n_features >= MANY_FEATURES or n_features <= FEW_FEATURES
+def counted_by(n_features: int) -> Literal["density", "halves", "links"]:
+    """What tells the number of clusters: valleys of density, halves of the points, or links."""
+    if n_features <= FEW_FEATURES:
+        return "density"
+    return "links" if n_features >= MANY_FEATURES else "halves"
+
+
+def _by_density(
+    estimator: GraphClusterer, graph: Graph, rng: np.random.RandomState, engine: Engine
+) -> ScoredCounts:
+    """The number of clusters by the valleys between them; links decide where these are in doubt."""
+    rows, x = deciding_points(estimator.fit_X_, estimator._equal.first, MAX_POINTS, rng)
+    seed = _seed(rng)
+
+    def by_links() -> int:
+        if not can_fit(estimator, len(rows)):
+            return 0
+        quiet, sample = quiet_engine(engine), estimator
+        if len(rows) < graph.shape[0] or not estimator._equal.all_differ:
+            sample = graph_of_part(estimator, x, quiet)
+        counts = counts_to_try(len(rows) // 2, 2, SEPARATED_DENSE_UP_TO)
+        return _by_links(sample, counts, seed, engine, quiet).n_clusters
+
+    places, dimension = estimator._places(dense_rows(x))
+    found = search_dense(places, dimension, by_links)
+    by_components = estimator._components_of_few_columns and not found.structure_found
+    if by_components and _share_the_points(substantial_components(graph)):
+        return _by_graph_alone(graph, engine)
+    return found
 
 
 def _by_links(
     sample: GraphClusterer, counts: list[int], seed: int, engine: Engine, quiet: Engine
 ) -> ScoredCounts:
     """The number of clusters by the links between them, in the graph that is clustered."""
-    vertices = _Labelled(copy(sample), SEPARATED_N_INIT, counts[-1], seed, quiet)
+    vertices = LabelledPart(copy(sample), SEPARATED_N_INIT, counts[-1], seed, quiet)
     with engine.progress.stage("number of clusters", len(counts)) as stage:
 
         def labels(count: int) -> NDArray[np.intp]:
@@ -212,7 +249,9 @@ def _by_halves(
     with engine.progress.stage("number of clusters", 2 * N_SPLITS + len(counts)) as stage:
         halves: list[_Half] = []
         for half, other, seed in _splits(x.shape[0], rng):
-            part = _Labelled(_part(sample, x[half], quiet), N_INIT, counts[-1], seed, quiet)
+            part = LabelledPart(
+                graph_of_part(sample, x[half], quiet), N_INIT, counts[-1], seed, quiet
+            )
             halves.append(_Half(part, graph[other][:, half]))
             stage.advance()
 
@@ -246,48 +285,10 @@ def _by_graph_alone(graph: Graph, engine: Engine) -> ScoredCounts:
     return ScoredCounts(found.n_clusters, np.array([found.n_clusters]), np.array([score]), certain)
 
 
-def _deciding_points(
-    x: Any, distinct: IntArray, most: int, rng: np.random.RandomState
-) -> tuple[IntArray, NDArray]:
-    """The vertices that decide on the number of clusters, and their points.
-
-    Of equal points there is only one: a copy in each half would be found again without any cluster.
-    """
-    vertices = np.arange(len(distinct))
-    if len(distinct) > most:
-        vertices = np.sort(rng.choice(len(distinct), most, replace=False))
-    chosen = x[distinct[vertices]]
-    return vertices, chosen.compute() if is_dask(chosen) else chosen
-
-
-class _Labelled:
-    """The labels of different points for any number of clusters."""
-
-    def __init__(
-        self, part: GraphClusterer, n_init: int, most: int, seed: int, engine: Engine
-    ) -> None:
-        self.part, self.seed, self.engine = part, seed, engine
-        part.assign_labels, part.n_init = "kmeans", n_init
-        self.spectral = part._spectral_graph(engine)
-        self.graph = self.spectral.graph
-        # The first vectors of one embedding serve every number of clusters, so the components
-        # must hang together: else the first vectors are those of arbitrary components.
-        bridge = part.bridge if isinstance(part.bridge, float | int) else auto_bridge(self.graph, 2)
-        embedding = embedded_graph(
-            self.graph, most, self.spectral.neighbors, bridge, self.spectral.cut, engine
-        )
-        self.vectors = embedding.vectors
-
-    def labels(self, count: int) -> NDArray[np.intp]:
-        vectors = unit_length_rows(self.vectors[:, :count])
-        with _no_warnings():  # of K-means, where there are fewer different points than clusters
-            return self.part._labels_of(self.spectral, vectors, count, self.seed, self.engine)
-
-
 class _Half(NamedTuple):
     """One half of the points, and the edges that carry its labels over to the other."""
 
-    part: _Labelled
+    part: LabelledPart
     weights: Graph
 
 
@@ -313,37 +314,3 @@ def _splits(n_points: int, rng: np.random.RandomState) -> list[tuple[IntArray, I
 
 def _seed(rng: np.random.RandomState) -> int:
     return int(rng.randint(np.iinfo(np.int32).max))
-
-
-def _part(estimator: GraphClusterer, x: NDArray, engine: Engine) -> GraphClusterer:
-    """A copy of the estimator with the graph of some of its points."""
-    part: Any = copy(estimator)
-    if hasattr(part, "init"):
-        part.init = "l1"  # codes over all points are none over some of them
-    if hasattr(part, "approximate"):
-        part.approximate = False  # so few points can all be compared
-    part.fit_X_, part.first_equal_ = x, np.arange(x.shape[0])
-    with _no_warnings():
-        part._build_graph(part._points(engine), engine)
-    return part
-
-
-def _for_parts(engine: Engine) -> Engine:
-    """The same workers, which neither show nor keep what they do."""
-    quiet = engine.quiet()
-    quiet.checkpoint = NO_CHECKPOINT
-    return quiet
-
-
-def _no_warnings() -> warnings.catch_warnings:
-    """Nobody can act on warnings about a part of the points."""
-    return warnings.catch_warnings(action="ignore")
-
-
-def _can_fit(estimator: GraphClusterer, n_points: int) -> bool:
-    """Whether the parameters ask for no more points than a half has."""
-    try:
-        estimator._check_size(n_points)
-    except ValueError:
-        return False
-    return True

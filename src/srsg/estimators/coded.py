@@ -71,6 +71,8 @@ class CodeClusterer(GraphClusterer):
         "max_memory": [AT_LEAST_ONE, str, None],
     }
 
+    # Two or three points code any other there, so that noise falls into many components.
+    _components_of_few_columns = False
     n_neighbors: int
     affine: bool | float
     max_memory: int | str | None
@@ -97,6 +99,17 @@ class CodeClusterer(GraphClusterer):
             length = root_mean_square_length(X) if self.affine is True else float(self.affine)
             self.affine_ = length
         return unit_points(X, constant=self.affine_, keep_zero_rows=True).x
+
+    def _places(self, x: NDArray) -> tuple[NDArray, int]:
+        """Unit points; a point and its mirror image, which have the same code, in one place.
+
+        The products of the coordinates are the same for both. With the constant coordinate no
+        point has its mirror image among the others, and lengths are not lost.
+        """
+        if self.affine_:
+            return x, self.n_features_in_
+        products = (x[:, :, None] * x[:, None, :]).reshape(len(x), -1)
+        return products, self.n_features_in_ - 1
 
     def _find_equal(self, points: Points, engine: Engine) -> EqualPoints:
         equal = EqualPoints.from_digests(engine.row_digests(points), zero_digest(points))

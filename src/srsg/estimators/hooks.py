@@ -80,6 +80,8 @@ class FitHooks(metaclass=ABCMeta):
     """Whether a point that occurs several times counts as often."""
 
     _keeps_loops: ClassVar[bool] = False
+    # Whether components of the graph mean something with two or three columns.
+    _components_of_few_columns: ClassVar[bool] = True
     """Whether edges between equal points stay, as a loop, when these become one vertex."""
 
     fit_X_: Any  # noqa: N815 - X is a matrix

@@ -59,9 +59,9 @@ class LocalScalingSpectralClustering(GraphClusterer):
     n_clusters_ : int
         Number of clusters.
     cluster_counts_, cluster_count_scores_ : ndarray of shape (n_counts,)
-        For ``n_clusters="auto"``: the numbers of clusters tried, and how many clusters two halves
-        of the points both find, less those that only one finds. Only one number where components
-        of the graph are the clusters.
+        For ``n_clusters="auto"``: the numbers of clusters tried, and their scores, see
+        :mod:`srsg.estimators.cluster_counts`. Only one number where components of the graph are
+        the clusters.
     structure_found_ : bool
         For ``n_clusters="auto"``: whether any of these scores is above zero.
     embedding_ : ndarray of shape (n, n_clusters_)

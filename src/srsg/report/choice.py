@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from srsg.estimators.cluster_counts import counted_by_links
+from srsg.estimators.cluster_counts import counted_by
 from srsg.report.charts import line_chart
 from srsg.report.findings import Findings
 from srsg.report.sections import bar_cell, chart_card, section
@@ -89,12 +89,21 @@ def _number(search: StabilitySearch) -> str:
 def _doubt(search: StabilitySearch) -> str:
     if search.structure_found_:
         return ""
-    agreement = _of(search, "stability_points")
     return (
-        '<p class="warning"><b>No structure found.</b> Even the labels of the winner change from '
-        f"one sample of the points to another: they agree by {agreement}, and below "
-        f"{LEAST_STABILITY:g} labels say more about the samples than about the data. The data may "
-        "have no clusters at all.</p>"
+        f'<p class="warning"><b>No structure found.</b> {_reason(search)} The data may have no '
+        "clusters at all.</p>"
+    )
+
+
+def _reason(search: StabilitySearch) -> str:
+    """Why no structure was found."""
+    agreement = _of(search, "stability_points")
+    if search.results_["stability_points"][search.best_index_] >= LEAST_STABILITY:
+        return "No number of clusters stands out from what noise would show."
+    return (
+        "Even the labels of the winner change from one sample of the points to another: they agree "
+        f"by {agreement}, and below {LEAST_STABILITY:g} labels say more about the samples than "
+        "about the data."
     )
 
 
@@ -184,7 +193,15 @@ def cluster_counts(found: Findings) -> tuple[str, str, str] | None:
 
 def _what_counts(found: Findings) -> str:
     """What the scores of the numbers of clusters mean."""
-    if counted_by_links(found.model.n_features_in_):
+    rule = counted_by(found.model.n_features_in_)
+    if rule == "density":
+        return (
+            "Clusters are dense, with valleys between them that are deeper than those that noise "
+            "has by chance. How deep a valley must be can be chosen: the score is by what share "
+            "this depth may change until another number is right. Below zero, by what share it "
+            "would have to change."
+        )
+    if rule == "links":
         return (
             "Clusters of their own have hardly any links between them, far fewer than chance would "
             "give. How few is asked of them can be chosen: the score is the share of the choices "

@@ -133,8 +133,8 @@ class StabilitySearch(BestCountsMixin, ClusterMixin, BaseEstimator):
         By how much the winner's score exceeds the best other; negative if it won as the earlier
         of a tie, and infinite without another candidate. On tables a wide margin is no proof.
     structure_found_ : bool
-        False if the winner's labels are hardly more stable than those of noise: then the data
-        may have no clusters at all.
+        False if the winner's labels are hardly more stable than those of noise, or if no number
+        of clusters stands out: then the data may have no clusters at all.
     cluster_counts_, cluster_count_scores_ : ndarray
         For ``n_clusters="auto"``: the numbers that the winner tried, and their scores.
     columns_ : str
