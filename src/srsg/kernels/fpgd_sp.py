@@ -91,8 +91,8 @@ def run_fpgd_sp(gram, b, power, c, z, touched, settings, trace):
     value = objective(fit, z, settings.gamma, c)
     iterations = ZERO
     record(trace, iterations, value, z, v)
-    # Squares until the end. A difference of large numbers may round to less than zero, of which
-    # there is no root.
+    # Both stay squares until the end. They start at zero or more, because a difference of large
+    # numbers may round to less than zero, which has no real root.
     largest = max(fit, 0.0)
     farthest = 0.0
     for k in range(1, settings.max_iter + 1):

@@ -49,7 +49,7 @@ def find_members(half_lam, z, gradient, reached, members):
 
     Returns how many there are, and the largest violation of the optimality conditions.
     """
-    # Beyond ``reached``, not beyond zero: a point that violates by rounding would enlarge the
+    # Above ``reached``, not above zero: a point that violates only by rounding would enlarge the
     # problem for nothing.
     count = ZERO
     worst = 0.0

@@ -50,7 +50,7 @@ class KeptProblems(NamedTuple):
     its numbers, packed by :func:`pack`, begin in ``numbers``."""
 
     # Flat arrays with a start for each row: the problems that workers send have different sizes,
-    # and numba could not take a list of arrays as fast.
+    # and kernels take an array at once, but a list only item by item.
 
     size: IntArray
     room: int
@@ -301,7 +301,7 @@ def solve(coded, task, before, codes, settings, known, this_pass, outcome):
 
 @kernel()
 def sweep_points(coded, order, voters, before, codes, settings, known, this_pass, outcome):
-    """Solve the points of ``order`` one after the other, each from its code ``before`` the sweep.
+    """Solve the points of ``order`` one after another, each from its code ``before`` the sweep.
 
     A sweep goes through the points 0..n-1: a point sees the new codes of its neighbours with
     smaller indices, and the codes that its other neighbours had before the sweep. These are the

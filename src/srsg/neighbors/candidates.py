@@ -1,8 +1,8 @@
 """Most of the points that correlate with a vector, found without looking at all points.
 
 A faiss index sorts the points into cells around the centres of K-means. A search looks into the
-few cells whose centres correlate most with the vector. It only selects points: whoever uses it
-computes the correlations again, in float64.
+few cells whose centres correlate most with the vector. It only selects points: their correlations
+are computed again by the caller, in float64.
 """
 
 from __future__ import annotations

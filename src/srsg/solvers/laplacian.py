@@ -34,8 +34,7 @@ TOL = 5e-11
 objective."""
 
 ROUNDING_ALLOWANCE = 10
-"""There is no warning of violations up to this many times the tolerance, if rounding explains them.
-"""
+"""Violations up to this many times the tolerance cause no warning if rounding explains them."""
 
 FIRST_TOL = 1e-4
 """The tolerance before the first scan: what this scan lets into the working sets does not depend on

@@ -51,7 +51,7 @@ class ProblemBlock(Sized):
     starts: IntArray
     index: IntArray
     codes: Codes | None
-    """Their codes, if the fit of these is wanted too."""
+    """Their codes, if the fit of the codes is wanted, too."""
 
 
 @dataclass(frozen=True)
