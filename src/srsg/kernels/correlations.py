@@ -126,7 +126,8 @@ def nearest(points, targets, own, correlations, bounds, found):
         columns = nonzero_columns(points, targets[p])
         for t in range(n_points):
             if row[t] >= cut and t != itself:
-                # Distances, not correlations: equal points are at exactly zero, and ties are real.
+                # Distances, not correlations: equal points are at exactly zero from each other, so
+                # rounding does not decide their order.
                 distance = row_distance(points, t, targets[p], columns)
                 count = insert_sorted(keys, ids, count, distance, t)
         found.size[p] = count
@@ -215,7 +216,7 @@ def strongest(points, own, resid, correlations, codes, error, index, strength):
         for taken in codes.index[p, : codes.size[p]]:
             leave_out(row, taken)
         leave_out(row, own[p])
-        # A list of one point needs no list: the first pass is a plain maximum.
+        # Only one point is wanted, so the first pass is a plain maximum.
         most = np.float32(0.0)
         for t in range(row.shape[0]):
             if abs(row[t]) > most:
@@ -228,7 +229,7 @@ def strongest(points, own, resid, correlations, codes, error, index, strength):
         for t in range(row.shape[0]):
             if abs(row[t]) >= cut:
                 exact = abs(row_dot(points, t, resid[p]))
-                # Strictly larger, so that of equal ones the first stays.
+                # Strictly larger, so that ties go to the smallest index.
                 if exact > strength[p]:
                     strength[p] = exact
                     index[p] = t

@@ -128,8 +128,8 @@ def renew_working_sets(
             codes.value[p, size + k] = 0.0
             penalty.pull[p, size + k] = 0.0
         codes.size[p] = size + count
-        # A correlation changes by no more than the residual moves. So as long as it stays close to
-        # this residual, the bound shows without a scan that no point outside violates.
+        # A correlation changes by no more than the residual moves. So while later residuals stay
+        # close to this one, the bound shows without a scan that no point outside violates.
         assign(last_scan.resid[p], resid[p])
         last_scan.bound[p] = least
         outside[p] = max(0.0, -keys[0] - penalty.half_lam[p]) if count > 0 else 0.0

@@ -125,7 +125,8 @@ def descend_on_support(gram, b, half_lam, z, gradient, reached):
     for a in range(count):
         k = support[a]
         z[k] = z[k] + step[a] if (z[k] + step[a]) * z[k] > 0.0 else 0.0
-    # Too many became zero at once. Stopping at the first zero always lowers the objective.
+    # If that did not lower the objective, too many became zero at once. Stopping at the first zero
+    # always lowers it.
     if objective(gram, b, half_lam, z) >= before:
         assign(z, start)
         to_first_zero(z, support, count, step, 1.0)

@@ -85,7 +85,7 @@ def settle(gram, penalty, c, sign, multiplier):
                 support[count] = k
                 count += 1
         independent = cholesky(gram, support, count, factor)
-        # The whole way to the minimiser, unless a coordinate reaches zero before.
+        # All the way to the minimiser, unless a coordinate reaches zero before.
         length = 1.0
         if independent == count:
             multiplier = signed_minimiser(penalty, sign, support, count, factor, direction)
@@ -201,8 +201,8 @@ def duality_gap(directions, penalty, c):
     power = dot(u, u) / 2
     product = np.empty(size)
     multiply(directions, u, product)
-    # One ``nu`` fits two neighbours if their products differ by no more than their penalties
-    # together; if it fits every pair, it fits all.
+    # Each neighbour allows an interval of ``nu``. Two intervals meet if their products differ by no
+    # more than the two penalties together, and if every two meet, all have a point in common.
     shrink = 1.0
     for a in range(size):
         for b in range(size):
