@@ -15,16 +15,16 @@ from srsg.kernels.votes import (
     smallest_positive_coefficient,
 )
 
-# Unit norm holds up to the rounding of float32 points.
+# Points have unit norm up to the rounding of float32.
 NORM_MARGIN = 1.0 + 1e-5
 
-# Bounds that are compared with absolute correlations allow for the rounding of these.
+# Allowance for the rounding of absolute correlations, where a bound is compared with them.
 ROUNDING = 1e-12
 
 PointsInReach = namedtuple("PointsInReach", "floor starts index strength")
 """For each row, all points whose correlation with its residual is at least ``floor`` in absolute
-value, as ``strength``: those of row p are ``index[starts[p]:starts[p + 1]]``, sorted. The floor is
-infinite where nothing is known."""
+value. Those of row p are ``index[starts[p]:starts[p + 1]]``, sorted; ``strength`` has the absolute
+correlations. The floor is infinite where nothing is known."""
 
 
 @helper()
@@ -37,6 +37,8 @@ def active_coordinates(codes, task):
     active = np.empty(size + votes.index.shape[0], np.int64)
     for k in range(size):
         active[k] = support[k]
+    # Only points that a neighbour uses can have ``c_t <= 0``, so only these are looked at. The
+    # point itself never takes part: the diagonal of Z is zero.
     for k in range(votes.index.shape[0]):
         t = votes.index[k]
         if 2 * votes.count[k] >= votes.voters and t != task.own and position(support, t) < 0:
@@ -48,15 +50,18 @@ def active_coordinates(codes, task):
 
 @helper()
 def with_entrants(coded, before, task, active, settings, run, reached):
-    """The active coordinates and those that full-length Algorithm 1 might let in.
+    """The active coordinates, and those that Algorithm 1 on all coordinates might move.
 
-    The gradient of coordinate t at ``m^(k)`` has magnitude ``2 |x_t' r|`` with r the residual
-    there: at most twice the residual's norm, which settles nearly every point at once; and at most
-    its value at the start plus twice the distance travelled from there.
+    The gradient of coordinate t at ``m^(k)`` has magnitude ``2 |x_t' r|``, with r the residual
+    there. Since ``x_t`` has unit norm, this is at most twice the residual's norm, which settles
+    nearly every point at once. It is also at most its value at the start plus twice the distance
+    travelled from there.
 
     Also returns the correlation down to which points have to be known if they are not at hand; it
     is infinite where nothing is missing.
     """
+    # ``s |grad_t| <= sqrt(2 s gamma c_t)``, divided by s. Coordinates with ``c_t <= 0`` are active
+    # from the start, so the smallest positive c gives the bound that all others obey.
     bound = np.sqrt(2 * settings.gamma / settings.step)
     least = bound * np.sqrt(smallest_positive_coefficient(task.votes))
     if 2 * run.residual_norm * NORM_MARGIN <= least:
@@ -64,8 +69,9 @@ def with_entrants(coded, before, task, active, settings, run, reached):
     if row_count(coded.points) > 0:
         index, strength = all_correlations(coded, before, task)
     else:
-        # No point whose correlation is below this passes the check, whatever its coefficient is.
+        # A point whose correlation is below this cannot enter, whatever its coefficient is.
         needed = least / 2 - run.radius * NORM_MARGIN - ROUNDING
+        # Points between the two floors have not been looked for: the list may miss an entrant.
         if reached.floor[task.row] > needed:
             return active, needed
         start, end = reached.starts[task.row], reached.starts[task.row + 1]
@@ -75,7 +81,8 @@ def with_entrants(coded, before, task, active, settings, run, reached):
 
 @helper()
 def all_correlations(coded, before, task):
-    """The correlation of a point's residual with every point, in absolute value."""
+    """The absolute correlation of every point with the residual at the start of the run."""
+    # One product with all points, the only step of a sweep that costs O(dn). Few points need it.
     resid = np.empty(row_length(coded.points))
     residual(coded.points, coded.targets, before, task.row, resid)
     index = np.empty(row_count(coded.points), np.int64)
@@ -88,10 +95,10 @@ def all_correlations(coded, before, task):
 
 @helper()
 def merge_entrants(active, task, index, strength, bound, radius):
-    """Merge the active coordinates with those of ``index`` that pass the check; both sorted.
+    """Merge the active coordinates with those of ``index`` that may move; both lists are sorted.
 
-    Sorted, because problems are compared and looked up coordinate by coordinate, and because the
-    order of the coordinates is the order of the sums in Algorithm 1.
+    So is the result, because problems are compared and looked up coordinate by coordinate, and
+    because the order of the coordinates is the order of the sums in Algorithm 1.
     """
     more = np.empty(active.shape[0] + index.shape[0], np.int64)
     size = 0
@@ -103,6 +110,7 @@ def merge_entrants(active, task, index, strength, bound, radius):
             size += 1
             k += 1
         if (k == 0 or active[k - 1] != t) and t != task.own:
+            # Here ``c_t > 0``: all others are active already, so the root is a real number.
             gradient = 2 * strength[a] + 2 * radius * NORM_MARGIN
             if gradient > bound * np.sqrt(coefficient(task.votes, t)):
                 more[size] = t
@@ -118,9 +126,11 @@ def merge_entrants(active, task, index, strength, bound, radius):
 def points_in_reach(points, first, resid, correlations, error, floor):
     """The points of a shard whose correlation with each residual is at least the floor.
 
-    Correlations in float32 leave out most points; float64 decides on the rest.
+    Correlations in float32 rule out most points; float64 decides on the rest, so the lists do not
+    depend on how the correlations were rounded, nor on the shards and blocks.
     """
-    # The first pass counts what float32 cannot rule out, so that the lists get their room at once.
+    # The first pass counts what float32 cannot rule out, to know how much room the lists need. The
+    # error bound is for unit vectors, so it is multiplied by the length of the residual.
     starts = np.zeros(floor.shape[0] + 1, np.int64)
     for p in range(floor.shape[0]):
         cut = floor[p] - error * np.sqrt(dot(resid[p], resid[p]))
@@ -129,7 +139,8 @@ def points_in_reach(points, first, resid, correlations, error, floor):
             starts[p + 1] += abs(value) >= cut
     index = np.empty(starts[-1], np.int64)
     strength = np.empty(starts[-1])
-    # The second pass decides; what it drops moves all later rows to the left.
+    # The second pass decides. Rows are packed without gaps, so what it drops moves all later rows
+    # to the left.
     count = 0
     for p in range(floor.shape[0]):
         cut = floor[p] - error * np.sqrt(dot(resid[p], resid[p]))

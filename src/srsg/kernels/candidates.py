@@ -16,16 +16,17 @@ from srsg.kernels.rows import (
     write_row,
 )
 
-MOST_JOINING = 12
-"""How many candidates may join a working set at once; half its size, if that is more."""
+JOINING_LIMIT = 12
+"""How many candidates may join a working set at once; half its size, if that is more. The more
+join, the fewer rounds there are, but the larger is each problem."""
 
 ROUNDING = 1e-13
-"""How far beyond ``half_lam`` a correlation must be to be a violation and not rounding."""
+"""How far above ``half_lam`` a correlation must be to be a violation and not rounding."""
 
 
 @helper()
 def contains(index, size, t):
-    # A plain search: lists are short, and in the order of joining, which must stay.
+    # A plain search: lists are short, and they must stay in the order of joining.
     for k in range(size):
         if index[k] == t:
             return True
@@ -39,7 +40,7 @@ def nearest_candidates(points, targets, candidates, neighbors):
     ids = np.empty(neighbors.shape[1], np.int64)
     for p in range(row_count(targets)):
         own = dense_row(targets, p)
-        # The search ranked the candidates in half precision, so distances are computed again.
+        # The index ranked the candidates in half precision, so distances are computed again here.
         count = ZERO
         for t in candidates[p]:
             if t >= 0:
@@ -66,11 +67,12 @@ def add_candidates(codes, found, most):
 
 @kernel()
 def solve_over_candidates(points, targets, codes, half_lam):
-    """Code each target over the points of its code, from the values it has.
+    """Code each target over the points of its code, starting from the values it has.
 
-    Codes use few of their candidates, so a working set grows among these, as the scans let one
+    Codes use few of their candidates, so a working set grows among these, just as the scans let one
     grow among all points.
     """
+    # Room for the largest problem, used by all targets in turn.
     most = codes.index.shape[1]
     atoms = np.empty((most, row_length(points)))
     products = np.empty((most, most))
@@ -79,15 +81,15 @@ def solve_over_candidates(points, targets, codes, half_lam):
     resid = np.empty(row_length(points))
     for p in range(row_count(targets)):
         own = dense_row(targets, p)
-        # Start with what the code uses already.
+        # Start with what the code already uses.
         size = ZERO
         for k in range(codes.size[p]):
             if codes.value[p, k] != 0.0:
                 place[size] = k
                 size += 1
         known = ZERO
-        # Nothing leaves a working set here. So there are at most as many rounds as candidates,
-        # and inner products are computed once: only those of the newcomers are missing.
+        # Nothing leaves a working set here. So there are at most as many rounds as candidates, and
+        # inner products are computed only once, when a point joins.
         while True:
             for a in range(known, size):
                 write_row(points, codes.index[p, place[a]], atoms[a])
@@ -106,6 +108,7 @@ def solve_over_candidates(points, targets, codes, half_lam):
 @helper()
 def solve_working_set(products, b, half_lam, codes, p, place, size):
     """Solve over the candidates at ``place[:size]``."""
+    # Copied, because the solver takes matrices without gaps between their rows.
     gram = np.empty((size, size))
     z = np.empty(size)
     for a in range(size):
@@ -119,12 +122,12 @@ def solve_working_set(products, b, half_lam, codes, p, place, size):
 @helper()
 def add_worst(points, resid, codes, p, half_lam, place, size):
     """Let the candidates that violate the conditions most into the working set, worst first."""
-    most = max(MOST_JOINING, size // 2)
+    most = max(JOINING_LIMIT, size // 2)
     keys = np.empty(most)
     ids = np.empty(most, np.int64)
     count = ZERO
     for k in range(codes.size[p]):
-        # Those in the working set are solved for, whatever rounding makes of them.
+        # Points in the working set do not count, even if rounding leaves them a violation.
         if codes.value[p, k] == 0.0:
             strength = abs(row_dot(points, codes.index[p, k], resid))
             if strength > half_lam + ROUNDING and not contains(place, size, k):

@@ -18,8 +18,8 @@ class Codes(NamedTuple):
     """One code per row, in rows of equal width: the first ``size[p]`` entries of row p count.
 
     Kernels take it as it is, since numba knows named tuples; the methods are for Python only.
-    Rows of fixed width, unlike those of a CSR matrix, can grow and shrink in place, and several
-    threads can write to different rows at once.
+    Rows of fixed width can grow and shrink in place, unlike those of a CSR matrix, and several
+    threads can write to different rows at once. Whatever lies beyond ``size[p]`` is padding.
 
     Attributes
     ----------
@@ -57,6 +57,7 @@ class Codes(NamedTuple):
         """The rows of a matrix, with room for ``spare`` more entries in the longest."""
         size = np.diff(matrix.indptr).astype(np.int64)
         codes = cls.empty(len(size), int(size.max(initial=0)) + spare)._replace(size=size)
+        # A mask is filled row by row, in the order in which a CSR matrix stores its entries.
         codes.index[codes.used] = matrix.indices
         codes.value[codes.used] = matrix.data
         return codes
@@ -105,6 +106,8 @@ class Codes(NamedTuple):
 
 def padded(rows: NDArray[Any], width: int) -> NDArray[Any]:
     """A copy of a matrix with rows of the given width, cut or filled with zeros."""
+    # Zeros, not uninitialised memory: points that join a working set start from what the padding
+    # holds (see `renew`), so it must be the same in every run.
     copy = np.zeros((len(rows), width), rows.dtype)
     kept = min(width, rows.shape[1])
     copy[:, :kept] = rows[:, :kept]
@@ -135,8 +138,8 @@ def residual(points, targets, codes, p, out):
     write_row(targets, p, out)
     for k in range(codes.size[p]):
         z = codes.value[p, k]
-        # Working sets hold many points that the code does not use: each would cost as much as
-        # one that it uses.
+        # Working sets hold many points that the code does not use. Subtracting each of them zero
+        # times would cost as much as subtracting one that it uses.
         if z != 0.0:
             subtract_row(points, codes.index[p, k], z, out)
 
@@ -170,7 +173,8 @@ def keep_sorted_support(codes, p):
         value = codes.value[p, k]
         if value != 0.0:
             index = codes.index[p, k]
-            # Insertion: codes are short, and mostly sorted already.
+            # By insertion: codes are short, and mostly sorted already. Entries move to the left or
+            # stay, so nothing is overwritten before it is read.
             place = count
             while place > 0 and codes.index[p, place - 1] > index:
                 codes.index[p, place] = codes.index[p, place - 1]
@@ -185,9 +189,9 @@ def keep_sorted_support(codes, p):
 def renewed(codes: Codes, joining: IntArray, count: IntArray) -> Codes:
     """The codes without their zeros, each with ``count[p]`` points of ``joining[p]`` added.
 
-    What a code does not use would only make its next problem larger. It may come back, but the
-    objective falls from scan to scan, so this ends. A code that no point joins is done: it is
-    sorted by index, while others stay in the order of joining.
+    Points that a code does not use would only make its next problem larger. They may come back, but
+    the objective falls from scan to scan, so this ends. A code that no point joins is done: it is
+    sorted by index, while the others stay in the order of joining.
     """
     new = Codes.empty(len(count), int(np.max(codes.size + count, initial=0)))
     renew(codes, joining, count, new)
@@ -199,7 +203,8 @@ def renew(codes, joining, count, new):
     """:func:`renewed`, into codes that are empty and wide enough."""
     kept = min(new.value.shape[1], codes.value.shape[1])
     for p in range(codes.size.shape[0]):
-        # Whatever value stands where a point joins is its start: any leads to a minimiser.
+        # A point that joins starts from whatever value the old row has at its place: every start
+        # leads to a minimiser.
         for k in range(kept):
             new.value[p, k] = codes.value[p, k]
         size = 0
@@ -231,11 +236,12 @@ def neighbors_of(neighbors, i):
 @kernel()
 def support_distances(codes, neighbors):
     """``R_S(Z)`` of eq. (3): the support distances (4), summed over all pairs of neighbours."""
+    # A count of integers: unlike a sum of floats, it is the same in any order.
     total = 0
     for i in range(neighbors.starts.shape[0] - 1):
         for j in neighbors_of(neighbors, i):
-            # Both supports are sorted, so one walk along the two finds where they differ. That a
-            # point cannot use itself does not count as a difference.
+            # Both supports are sorted, so one walk along the two finds where they differ. Eq. (4)
+            # leaves out the indices i and j: that a point cannot use itself is no difference.
             a = 0
             b = 0
             while a < codes.size[i] or b < codes.size[j]:

@@ -22,8 +22,8 @@ ZERO = np.int64(0)
 would compile a function that gets one a second time."""
 
 KEPT = 4
-"""Versions of the kernels whose compiled code is kept: going back to another branch costs nothing,
-and the folder does not grow forever."""
+"""How many versions of the kernels keep their compiled code: going back to another branch costs no
+time, and the folder does not grow forever."""
 
 
 def sources_digest(folder):
@@ -40,9 +40,9 @@ def sources_digest(folder):
 def cache_folder(sources):
     """The folder for the compiled code of these sources; None leaves the choice to numba.
 
-    numba knows whether the file of a kernel has changed, but not the files of the helpers that
-    are compiled into it. So each version of all sources has a folder of its own. It lies in the
-    user's ``NUMBA_CACHE_DIR`` if that is set, else beside the sources or, where these are
+    numba notices if the file of a kernel has changed, but not if a helper that is compiled into it
+    has changed in another file. So each version of all sources has a folder of its own. It is in
+    the user's ``NUMBA_CACHE_DIR`` if that is set, otherwise beside the sources or, if these are
     read-only, among the user's caches.
     """
     digest = sources_digest(sources)
@@ -74,11 +74,10 @@ if _FOLDER:
 
 
 def _compilers():
-    """Options for kernels and for helpers, which are compiled as parts of kernels; none if numba
-    has changed inside.
+    """Options for kernels, and for helpers, which are compiled as parts of kernels.
 
-    It relies on what numba does not promise to keep. Without it everything works, but compiling
-    takes half as long again.
+    They rely on parts of numba that it does not promise to keep. If these have changed, there are
+    no such options: everything works, but compiling takes half as long again.
     """
     try:
         from srsg.kernels.parts import KernelCompiler, PartCompiler
@@ -90,9 +89,9 @@ def _compilers():
 _AS_KERNELS, _AS_PARTS = _compilers()
 
 
-# Without the GIL our own threads run kernels side by side. With numpy's error model a division by
-# zero gives infinity or NaN, and loops need no check that would raise an exception. Nobody calls
-# our functions from C.
+# Without the GIL, our own threads run kernels side by side. With numpy's error model, a division by
+# zero gives infinity or NaN, so loops need no check that raises an exception. Nobody calls our
+# functions from C.
 _OPTIONS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 
 
@@ -100,8 +99,8 @@ def kernel(**options):
     """A function that Python calls."""
 
     def compiled(function):
-        # numba reads this setting only here, where the function is made. The user's own setting
-        # is then restored.
+        # numba reads this setting only here, where the function is made. Afterwards the user's own
+        # setting is restored, since it is meant for the user's functions too.
         users = config.CACHE_DIR
         config.CACHE_DIR = str(_FOLDER or users)
         made = {**_OPTIONS, **_AS_KERNELS, **options}

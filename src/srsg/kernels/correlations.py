@@ -1,7 +1,8 @@
 """Reading blocks of correlations: nearest neighbours and violators of the l1 conditions.
 
-Correlations arrive in float32 with a known error bound; whatever that error could decide wrongly
-is computed again in float64, so the outcome is exact.
+Correlations arrive in float32 with a known error bound. Whatever that error could decide wrongly
+is computed again in float64, so the outcome does not depend on how the matrix product was rounded,
+and thus neither on the number of threads nor on the size of the blocks.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ from srsg.types import FloatArray, IntArray
 class ScanBounds(NamedTuple):
     """What a scan of some of the points has to know.
 
-    ``first`` is the index of the first of these points. A point violates the conditions if its
-    correlation is beyond ``half_lam + tol``. Correlations of unit vectors are known up to
-    ``error``.
+    ``first`` is the index of the first of these points among all points. A point violates the
+    conditions if its absolute correlation with the residual is above ``half_lam + tol``.
+    Correlations of unit vectors are known up to ``error``.
     """
 
     first: int
@@ -40,7 +41,7 @@ class SortedLists(NamedTuple):
     key : ndarray of shape (n_rows, width)
         What they are sorted by.
     size : ndarray of shape (n_rows,)
-        How many entries of each row count.
+        How many entries of each row count; the rest is padding.
     """
 
     index: IntArray
@@ -78,10 +79,11 @@ def insert_sorted(keys, ids, count, key, index):
         count += 1
     else:
         place = count - 1
+        # Nearly all calls on a full list end here, with one comparison.
         if key > keys[place] or (key == keys[place] and index > ids[place]):
             return count
-    # Lists are short, so moving entries costs less than a heap would. Ties go by index: then the
-    # list does not depend on the order in which entries arrive, nor on how many shards there are.
+    # Lists are short, so moving entries costs less than a heap would. Ties are broken by index, so
+    # the list depends neither on the order in which entries arrive nor on the number of shards.
     while place > 0 and (
         keys[place - 1] > key or (keys[place - 1] == key and ids[place - 1] > index)
     ):
@@ -97,8 +99,8 @@ def insert_sorted(keys, ids, count, key, index):
 def nearest(points, targets, own, correlations, bounds, found):
     """The nearest points of each unit-norm target except ``own[p]``, by squared distance.
 
-    Here and below ``own`` is the index of each target among all points, or -1 for a target that is
-    not one of them.
+    Here and below, ``own`` is the index of each target among all points, or -1 for a target that is
+    not one of them. Between unit vectors, the largest correlation is the smallest distance.
     """
     n_points = correlations.shape[1]
     for p in range(targets.shape[0]):
@@ -106,8 +108,10 @@ def nearest(points, targets, own, correlations, bounds, found):
         itself = own[p] - bounds.first
         keys = found.key[p]
         ids = found.index[p]
-        # First the largest rounded correlations: they show how small a rounded correlation may be
-        # for its point to be among the nearest after all. Then the distances of all such points.
+        # The first pass finds the largest rounded correlations. They show how small a rounded
+        # correlation may be for its point to be among the nearest after all. The second pass
+        # computes the distances of all such points. Keys are negative correlations at first,
+        # because lists keep the smallest keys.
         count = ZERO
         worst = -np.inf
         for t in range(n_points):
@@ -116,14 +120,18 @@ def nearest(points, targets, own, correlations, bounds, found):
                 if count == keys.shape[0]:
                     worst = -keys[count - 1]
         # Twice the error, because both the point in question and the last of the list may be off.
+        # A list that is not full leaves the cut at minus infinity: every point gets a distance.
         cut = worst - 2 * bounds.error
         count = ZERO
         columns = nonzero_columns(points, targets[p])
         for t in range(n_points):
             if row[t] >= cut and t != itself:
+                # Distances, not correlations: equal points are at exactly zero from each other, so
+                # rounding does not decide their order.
                 distance = row_distance(points, t, targets[p], columns)
                 count = insert_sorted(keys, ids, count, distance, t)
         found.size[p] = count
+        # Places within the shard become indices among all points, so that shards can be merged.
         for k in range(count):
             ids[k] += bounds.first
 
@@ -147,7 +155,7 @@ def violators(points, own, resid, correlations, codes, half_lam, bounds, most, f
 
     Their keys are the negatives of their absolute correlations with the residual. Float64
     decides which they are, so they depend on the residual alone. ``outside[p]`` becomes the
-    largest such correlation of a point outside the working set, where it is beyond ``half_lam``.
+    largest absolute correlation of a point outside the working set, if it is above ``half_lam``.
     ``correlations`` are overwritten.
     """
     for p in range(own.shape[0]):
@@ -161,7 +169,8 @@ def violators(points, own, resid, correlations, codes, half_lam, bounds, most, f
         keys = found.key[p, : most[p]]
         ids = found.index[p, : most[p]]
         # Two passes, as in `nearest`. Nearly every row ends the first one without a candidate, so
-        # its loop compares float32 with float32 and does nothing else.
+        # its loop compares float32 with float32 and does nothing else. Rounding ``weakest`` to
+        # float32 loses no violator: the first pass only says how far down the second must go.
         count = ZERO
         weakest = np.float32(bound - slack)
         for t in range(row.shape[0]):
@@ -169,8 +178,8 @@ def violators(points, own, resid, correlations, codes, half_lam, bounds, most, f
                 count = insert_sorted(keys, ids, count, -np.float64(abs(row[t])), t)
                 if count == most[p]:
                     weakest = np.float32(-keys[count - 1])
-        # Down to half_lam, not to the bound: the certificate needs the largest correlation
-        # exactly, even where it is within the tolerance.
+        # Down to half_lam, not to the bound: the certificate needs the exact value of the largest
+        # correlation, even if it is within the tolerance.
         cut = half_lam[p] - slack
         if count == most[p]:
             cut = max(cut, -keys[count - 1] - 2 * slack)
@@ -191,6 +200,7 @@ def violators(points, own, resid, correlations, codes, half_lam, bounds, most, f
 @helper()
 def leave_out(row, place):
     """Make an entry fail every comparison; places outside the row belong to other shards."""
+    # NaN costs nothing in the loops, where a test of each index would.
     if 0 <= place < row.shape[0]:
         row[place] = np.nan
 
@@ -206,6 +216,7 @@ def strongest(points, own, resid, correlations, codes, error, index, strength):
         for taken in codes.index[p, : codes.size[p]]:
             leave_out(row, taken)
         leave_out(row, own[p])
+        # Only one point is wanted, so the first pass is a plain maximum.
         most = np.float32(0.0)
         for t in range(row.shape[0]):
             if abs(row[t]) > most:
@@ -218,6 +229,7 @@ def strongest(points, own, resid, correlations, codes, error, index, strength):
         for t in range(row.shape[0]):
             if abs(row[t]) >= cut:
                 exact = abs(row_dot(points, t, resid[p]))
+                # Strictly larger, so that ties go to the smallest index.
                 if exact > strength[p]:
                     strength[p] = exact
                     index[p] = t

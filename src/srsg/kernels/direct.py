@@ -1,8 +1,9 @@
 """Direct steps of the small l1 problems: to the minimiser with given signs, by a Cholesky factor.
 
-The problem is ``1/2 z' G z - b' z + half_lam |z|_1``. With the signs of ``z`` fixed it is a system
-of linear equations on the support of ``z``. Where its solution has other signs, the support shrinks
-and the factor is updated: that costs the square of its size, a new factor would cost the cube.
+The problem is ``1/2 z' G z - b' z + half_lam |z|_1``. With the signs of ``z`` fixed, its minimiser
+solves a system of linear equations on the support of ``z``. Where the solution has other signs, the
+support shrinks and the factor is updated. This costs the square of its size; a new factor would
+cost the cube.
 """
 
 import numpy as np
@@ -18,39 +19,40 @@ from srsg.kernels.linalg import (
     remove_row,
 )
 
-UPDATES_WORTH = 8
-"""A factor is updated if at most one in this many of its points leave; else a new one is faster."""
+POINTS_PER_UPDATE = 8
+"""A factor is updated if at most one in this many of its points leaves; otherwise, making a new one
+is faster."""
 
 
 @helper()
 def minimise_on_support(gram, b, half_lam, z, support, factor, target):
     """Shrink the support of ``z`` until the minimiser with its signs is reached.
 
-    Where points of the support are linearly dependent there are many minimisers: the move is then
-    along these, without raising the l1 norm, until a coordinate is zero. ``support``, ``factor``
-    and ``target`` are room to work in.
+    Where points of the support are linearly dependent, there are many codes of equal fit. The move
+    is then along these, without raising the l1 norm, until a coordinate is zero. ``support``,
+    ``factor`` and ``target`` are room to work in.
     """
     count = ZERO
     for k in range(z.shape[0]):
         if z[k] != 0.0:
             support[count] = k
             count += 1
-    # The rows of the factor that are there already.
+    # How many rows of the factor are there already.
     known = ZERO
     # A step that does not reach the minimiser leaves a smaller support, so this ends.
     for _ in range(z.shape[0] + 1):
         known = more_cholesky(gram, support, known, count, factor)
         if known < count:
-            move_to_fewer(z, support, known, factor, target)
+            move_to_smaller_support(z, support, known, factor, target)
         elif signed_step(gram, b, half_lam, z, support, count, factor, target):
             return
         count, known = drop_zeros(z, support, count, known, factor)
 
 
 @helper()
-def move_to_fewer(z, support, independent, factor, direction):
+def move_to_smaller_support(z, support, independent, factor, direction):
     """Move along codes of equal fit, without raising the l1 norm, until a coordinate is zero."""
-    # The gradient of the l1 norm is the signs.
+    # The signs are the gradient of the l1 norm.
     signs = np.empty(independent + 1)
     for a in range(independent + 1):
         signs[a] = np.sign(z[support[a]])
@@ -65,6 +67,7 @@ def signed_step(gram, b, half_lam, z, support, count, factor, target):
     Coordinates that would change their sign become zero: all at once if that lowers the objective,
     otherwise only the first one on the straight line. Returns whether the minimiser was reached.
     """
+    # The gradient of the objective with these signs is zero where ``G z = b - half_lam sign(z)``.
     for a in range(count):
         target[a] = b[support[a]] - half_lam * np.sign(z[support[a]])
     forward_solve(factor, count, target)
@@ -98,8 +101,8 @@ def to_first_zero(z, support, count, direction, farthest):
             length = -here / direction[a]
             blocking = a
     if blocking < 0:
-        # Numbers that overflowed or underflowed. The last coordinate goes, so that the support
-        # shrinks in every case and the caller's loop ends.
+        # Only if numbers overflowed or underflowed. The last coordinate is dropped, so that the
+        # support shrinks in every case and the caller's loop ends.
         z[support[count - 1]] = 0.0
         return
     for a in range(count):
@@ -114,17 +117,18 @@ def drop_zeros(z, support, count, known, factor):
 
     Returns the size of the support and how many rows of the factor are still known.
     """
+    # Only the first ``known`` rows have been factored; a zero after them costs nothing.
     first = known
     zeros = ZERO
     for place in range(known - 1, -1, -1):
         if z[support[place]] == 0.0:
             first = place
             zeros += 1
-    if zeros * UPDATES_WORTH > known:
-        # Rows before the first zero do not depend on it.
+    if zeros * POINTS_PER_UPDATE > known:
+        # Rows of a factor depend only on the rows before them, so those before the first zero stay.
         known = first
     for place in range(known - 1, first - 1, -1):
-        # From the last to the first, so that the places of those still to come stay the same.
+        # From the last to the first, so that removing one does not move those still to be removed.
         if z[support[place]] == 0.0:
             remove_row(factor, place, known)
             known -= 1
@@ -138,6 +142,7 @@ def drop_zeros(z, support, count, known, factor):
 
 @helper()
 def objective(gram, b, half_lam, z):
+    """``1/2 z' G z - b' z + half_lam |z|_1``; zeros of z add nothing, so they are skipped."""
     total = 0.0
     for k in range(z.shape[0]):
         if z[k] != 0.0:

@@ -6,7 +6,8 @@ from srsg.kernels.compiled import helper, kernel
 from srsg.kernels.linalg import fill
 
 LARGEST_MOVE = 4.0
-"""No single pull or push moves a point farther than this, in either coordinate."""
+"""No single pull or push moves a point farther than this, in either coordinate: otherwise a few
+points that nearly coincide would be thrown far out."""
 
 NEGATIVES = 4
 """Random points that push a point away for every edge that pulls it."""
@@ -28,8 +29,8 @@ def walks_along_edges(starts, columns, weights, first, last, walks):
     N is a symmetric matrix in CSR form; its indices are unsigned, see
     :func:`srsg.graph.weights.unsigned_indices`.
     """
-    # Row i spread out over all vertices: each walk then needs one lookup per step, where two
-    # sparse rows would have to be merged. Only the entries that were set are cleared.
+    # Row i is spread out over all vertices, so a step of a walk is one lookup, and no two sparse
+    # rows have to be merged. Afterwards, only the entries that were set are cleared.
     reached = np.empty(starts.shape[0] - 1)
     fill(reached, 0.0)
     origin = starts[first]
@@ -61,7 +62,7 @@ def chebyshev(starts, columns, weights, before, current, n_steps, center, half_w
                 neighbor, weight = columns[k], weights[k]
                 for c in range(width):
                     total[c] += weight * current[neighbor, c]
-            # Row i of T_m-1 is needed for row i of T_m+1 only, so the new row can replace it.
+            # Row i of T_m-1 is needed only for row i of T_m+1, so the new row can replace it.
             for c in range(width):
                 before[i, c] = scale * (total[c] - center * current[i, c]) - before[i, c]
         before, current = current, before
@@ -108,7 +109,7 @@ def spread_out(position, source, target, period, n_epochs, seed):
             if due[e] > epoch:
                 continue
             due[e] += period[e]
-            # Both ends move, one edge after the other. The order is fixed, so the places are too.
+            # Both ends move, one edge after the other. The order is fixed, so the layout is too.
             i, j = source[e], target[e]
             dx, dy = position[i, 0] - position[j, 0], position[i, 1] - position[j, 1]
             pull = -2.0 / (1.0 + dx * dx + dy * dy)
@@ -118,7 +119,7 @@ def spread_out(position, source, target, period, n_epochs, seed):
             position[j, 0] -= mx
             position[j, 1] -= my
             for _ in range(NEGATIVES):
-                # Xorshift instead of numba's generator: the same places on every machine.
+                # Xorshift instead of numba's generator: the same layout on every machine.
                 state ^= state << np.uint64(13)
                 state ^= state >> np.uint64(7)
                 state ^= state << np.uint64(17)
@@ -127,7 +128,7 @@ def spread_out(position, source, target, period, n_epochs, seed):
                 squared = dx * dx + dy * dy
                 if other == i or squared == 0.0:
                     continue
-                # The small number keeps points that nearly coincide from flying apart.
+                # The small number keeps the push finite where two points nearly coincide.
                 push = 2.0 / ((0.001 + squared) * (1.0 + squared))
                 position[i, 0] += rate * limited(push * dx)
                 position[i, 1] += rate * limited(push * dy)

@@ -16,7 +16,7 @@ class LastScan(NamedTuple):
     """What the last scan of each point showed about the points outside its working set.
 
     The residual at that scan; the largest absolute correlation with it that a point outside can
-    have; and how far below ``half_lam`` a correlation was allowed to be for its point to join.
+    have; and how far below ``half_lam`` a point's correlation could be for it to join.
     """
 
     resid: FloatArray
@@ -32,8 +32,8 @@ def pulled_sets(codes, rows, starts, neighbors, weights, sets, pull):
     edge; the weights are a CSR matrix. Row p of ``sets`` and ``pull`` has room for all entries of
     row ``rows[p]`` of ``codes`` and of the rows of its neighbours.
     """
-    # Where each point stands in the set being made: a table of all points, cleared only where it
-    # was used, so that a lookup is one read and a row costs no more than its entries.
+    # The place of each point in the set being made. The table has all points and is cleared only
+    # where it was used, so a lookup is one read and a row costs no more than its entries.
     place = np.full(codes.size.shape[0], -1, np.int64)
     for p in range(rows.shape[0]):
         i = rows[p]
@@ -43,6 +43,7 @@ def pulled_sets(codes, rows, starts, neighbors, weights, sets, pull):
             sets.value[p, k] = codes.value[i, k]
             pull[p, k] = 0.0
             place[codes.index[i, k]] = k
+        # Neighbours in the order of the CSR matrix: then every pull is summed in a fixed order.
         for e in range(starts[i], starts[i + 1]):
             j = neighbors[e]
             for k in range(codes.size[j]):
@@ -64,6 +65,8 @@ def pulled_sets(codes, rows, starts, neighbors, weights, sets, pull):
 @helper()
 def keep_pulled(codes, penalty, p):
     """Drop from a working set the points that are neither used nor pulled."""
+    # A point with a pull has a condition of its own, which the scan outside does not check: it has
+    # to stay in the working set.
     count = ZERO
     for k in range(codes.size[p]):
         if codes.value[p, k] != 0.0 or penalty.pull[p, k] != 0.0:
@@ -88,12 +91,11 @@ def renew_working_sets(
     last_scan,
     outside,
 ):
-    """Renew the working sets after a scan: violators join, and points that nearly are violators.
+    """Renew the working sets after a scan: violators join, and points that are nearly violators.
 
-    ``most[p]`` is how many may join; ``outside[p]`` becomes the largest violation of the points
-    that were not in the working set. Row q of the correlations belongs to row ``chosen[q]`` of
-    everything else. Float64 decides on every point, so that nothing depends on the rounding of the
-    scan.
+    ``most[p]`` is how many may join; ``outside[p]`` becomes the largest violation by a point that
+    was not in the working set. Row q of the correlations belongs to row ``chosen[q]`` of everything
+    else. Float64 decides about every point, so that nothing depends on the rounding of the scan.
     """
     for q in range(chosen.shape[0]):
         p = chosen[q]
@@ -103,7 +105,9 @@ def renew_working_sets(
         for k in range(size):
             row[codes.index[p, k]] = np.nan  # fails every comparison
         row[rows[p]] = np.nan
+        # The error bound is for unit vectors; it grows with the length of the residual.
         slack = error * np.sqrt(dot(resid[p], resid[p]))
+        # Those that are nearly violators join now, which may save the next scan.
         least = penalty.half_lam[p] - last_scan.radius[p]
         cut = least - slack
         keys = np.empty(most[p])
@@ -114,8 +118,8 @@ def renew_working_sets(
                 strength = abs(dot(points[t], resid[p]))
                 if strength > least:
                     count = insert_sorted(keys, ids, count, -strength, t)
-                    # A full list raises the bar: for the rest of this scan, and for the bound on
-                    # the points that stay outside.
+                    # Once the list is full, only stronger points matter: for the rest of this scan,
+                    # and for the bound on the points that stay outside.
                     if count == most[p]:
                         least = -keys[count - 1]
                         cut = least - slack
@@ -124,6 +128,8 @@ def renew_working_sets(
             codes.value[p, size + k] = 0.0
             penalty.pull[p, size + k] = 0.0
         codes.size[p] = size + count
+        # A correlation changes by no more than the residual moves. So while later residuals stay
+        # close to this one, the bound shows without a scan that no point outside violates.
         assign(last_scan.resid[p], resid[p])
         last_scan.bound[p] = least
         outside[p] = max(0.0, -keys[0] - penalty.half_lam[p]) if count > 0 else 0.0

@@ -1,9 +1,9 @@
 """The small l1 problems of the working sets, solved to rounding.
 
-For one point, ``||x - X z||^2 + lam |z|_1 + ridge |z|^2``: eq. (1) of the paper, with a ridge for
-the elastic net. Restricted to few points and divided by two it is
-``1/2 z' G z - b' z + half_lam |z|_1``, with ``G`` their Gram matrix plus the ridge and ``b`` their
-correlations with x.
+For one point, minimise ``||x - X z||^2 + lam |z|_1 + ridge |z|^2``: eq. (1) of the paper, with a
+ridge term for the elastic net. Restricted to a few points and divided by two, this is
+``1/2 z' G z - b' z + half_lam |z|_1`` up to a constant, with ``G`` their Gram matrix plus the ridge
+on its diagonal, and ``b`` their correlations with x.
 """
 
 from __future__ import annotations
@@ -55,21 +55,24 @@ class InsideTerms(NamedTuple):
 
 
 MAX_ROUNDS = 500
-"""A bound on the rounds. There are a few dozen at most, unless rounding keeps them from ending."""
+"""A limit on the rounds. A few dozen are enough, unless rounding keeps them from ending."""
 
 ROUNDING = 1e-13
-"""Violations below this, per unit of the code's l1 norm, are rounding."""
+"""Violations below this, for each unit of the code's l1 norm, are rounding."""
 
 
 @helper()
 def coordinate_sweep(gram, half_lam, z, gradient):
     """One cyclic pass of coordinate descent; ``gradient`` is ``b - G z``, kept up to date.
 
-    Returns whether the sign of a coordinate changed.
+    Returns whether the sign of a coordinate changed. If none did, the support is likely to be
+    right, and a direct solve is faster than more sweeps.
     """
     changed = False
     size = z.shape[0]
     for k in range(size):
+        # Soft thresholding: the exact minimiser along one coordinate. The curvature is one plus the
+        # ridge, up to rounding, so it is never zero.
         curvature = gram[k, k]
         target = gradient[k] + curvature * z[k]
         if target > half_lam:
@@ -89,8 +92,8 @@ def coordinate_sweep(gram, half_lam, z, gradient):
 
 
 @helper()
-def descent(gram, b, z, gradient):
-    """``b - G z``, the negative gradient of the smooth part."""
+def compute_gradient(gram, b, z, gradient):
+    """Set ``gradient`` to ``b - G z``, the negative gradient of the smooth part."""
     for k in range(z.shape[0]):
         gradient[k] = b[k] - dot(gram[k], z)
 
@@ -98,6 +101,8 @@ def descent(gram, b, z, gradient):
 @helper()
 def violation_at(half_lam, z, gradient):
     """How far one coordinate is from its optimality condition; zero or less if it is met."""
+    # At zero, any gradient between -half_lam and half_lam is optimal; elsewhere only
+    # ``half_lam sign(z)`` is.
     if z == 0.0:
         return abs(gradient) - half_lam
     return abs(gradient - half_lam * np.sign(z))
@@ -124,16 +129,18 @@ def solve_lasso(gram, b, half_lam, z):
     support = np.empty(size, np.int64)
     factor = np.empty((size, size))
     target = np.empty(size)
-    descent(gram, b, z, gradient)
+    compute_gradient(gram, b, z, gradient)
     for _ in range(MAX_ROUNDS):
-        # A sweep costs size^2, a direct step size^3: the larger the problem, the longer it pays
+        # A sweep costs size^2 and a direct step size^3: the larger the problem, the longer it pays
         # to wait for the signs to settle.
         for _ in range(2 + size // 4):
             if not coordinate_sweep(gram, half_lam, z, gradient):
                 break
         minimise_on_support(gram, b, half_lam, z, support, factor, target)
-        # Computed afresh, because in the sweeps above its rounding errors add up.
-        descent(gram, b, z, gradient)
+        # Computed afresh, because the rounding errors of the sweeps above add up in it.
+        compute_gradient(gram, b, z, gradient)
+        # The rounding of ``G z`` grows with the coefficients, and so does the tolerance. A fixed
+        # one might never be met where lam is tiny and coefficients are huge.
         weight = 1.0
         for k in range(size):
             weight += abs(z[k])
@@ -143,11 +150,12 @@ def solve_lasso(gram, b, half_lam, z):
 
 @kernel()
 def solve_working_sets(points, targets, codes, penalty, resid, inside):
-    """Code each target over its working set, from the code it has.
+    """Code each target over its working set, starting from the code it has.
 
     The last step, a direct solve on the sorted support, makes a code and its residual depend on
     the support alone, not on the path that led there.
     """
+    # Rows are independent of each other, so results do not depend on the blocks they come in.
     for p in range(row_count(targets)):
         size = codes.size[p]
         half_lam = penalty.half_lam[p]
@@ -155,7 +163,7 @@ def solve_working_sets(points, targets, codes, penalty, resid, inside):
         own = dense_row(targets, p)
         atoms = gather_rows(points, codes.index[p], size)
         b = np.empty(size)
-        z = codes.value[p, :size]
+        z = codes.value[p, :size]  # a view: the solver writes the code into its row
         gram = gram_of_rows(atoms)
         for k in range(size):
             b[k] = row_dot(atoms, k, own)
@@ -176,6 +184,7 @@ def solve_working_sets(points, targets, codes, penalty, resid, inside):
 @helper()
 def sorted_support(index, z):
     """The places of the non-zeros, sorted by the index of their points."""
+    # By insertion: supports are short.
     support = np.empty(z.shape[0], np.int64)
     count = 0
     for k in range(z.shape[0]):
@@ -211,10 +220,12 @@ def polish(gram, b, half_lam, z, support):
     factor = np.empty((count, count))
     for a in range(count):
         target[a] = b[support[a]] - half_lam * np.sign(z[support[a]])
+    # Dependent points have no unique minimiser: the code stays as the solver left it.
     if cholesky(gram, support, count, factor) < count:
         return
     forward_solve(factor, count, target)
     backward_solve(factor, count, target)
+    # All signs are checked before anything is written: the code stays as it is, or is all new.
     for a in range(count):
         if target[a] * z[support[a]] <= 0.0:
             return
@@ -226,8 +237,8 @@ def polish(gram, b, half_lam, z, support):
 def gap_terms(own, resid, z, support, ridge):
     """What the duality gap is made of: ``|r|^2``, ``r' x`` and ``|z|_1``.
 
-    With a ridge it is a plain l1 problem of longer vectors: the residual gets additional entries
-    ``-sqrt(ridge) z``, and the point gets zeros. The sums go along the sorted support, so that
+    With a ridge, it is a plain l1 problem of longer vectors: the residual gets additional entries
+    ``-sqrt(ridge) z``, and the point gets zeros. Sums are taken along the sorted support, so that
     their bits do not depend on what else is in the working set.
     """
     power = dot(resid, resid)
@@ -243,21 +254,28 @@ def gap_terms(own, resid, z, support, ridge):
 
 @helper()
 def duality_gap(terms, half_lam, worst):
-    """The gap, with the residual scaled into the feasible set as the dual point."""
+    """The duality gap: an upper bound on how far the objective is above its minimum.
+
+    The dual of eq. (1) is to maximise ``2 u' x - |u|^2`` subject to ``|x_j' u| <= half_lam`` for
+    all j. Here ``u`` is the residual r, scaled until it is feasible.
+    """
     power, inner, l1_norm = terms
+    # A residual of zero gives ``u = 0``, and no scale: the gap is the whole objective.
     if power == 0.0:
         return 2 * half_lam * l1_norm
+    # No correlation with r exceeds ``half_lam + worst``, so the second scale is feasible; the first
+    # is the best one if feasibility did not matter.
     scale = min(inner / power, half_lam / (half_lam + worst))
     return max(0.0, power + 2 * half_lam * l1_norm - 2 * scale * inner + scale * scale * power)
 
 
 @kernel()
 def certify(inside, half_lam, outside, certificate):
-    """Certificates, from what is known inside the working sets and from the largest correlations
-    outside them."""
+    """Set the certificates, from what is known inside the working sets and from the largest
+    correlations outside them."""
     for p in range(half_lam.shape[0]):
         worst = max(inside.worst[p], outside[p] - half_lam[p])
         terms = (inside.power[p], inside.inner[p], inside.l1_norm[p])
-        # The conditions are those of half the objective, the certificate is for all of it.
+        # The violations are those of half the objective; the certificate is for all of it.
         certificate.violation[p] = 2 * worst
         certificate.gap[p] = duality_gap(terms, half_lam[p], worst)

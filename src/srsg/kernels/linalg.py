@@ -5,13 +5,14 @@ import numpy as np
 from srsg.kernels.compiled import VECTORISED, ZERO, helper
 
 PIVOT_ROUNDING = 1e-14
-"""A pivot below this fraction of the diagonal is rounding: the point depends on those before it."""
+"""A pivot below this fraction of the diagonal entry is rounding: the point is a combination of
+those before it."""
 
 
 @helper(fastmath=VECTORISED)
 def dot(u, v):
     """Inner product in float64, whatever the operands are."""
-    # Converted before the product, so that products of float32 points are exact.
+    # Converted before they are multiplied: the product of two float32 numbers is exact in float64.
     total = 0.0
     for j in range(u.shape[0]):
         total += np.float64(u[j]) * np.float64(v[j])
@@ -20,7 +21,7 @@ def dot(u, v):
 
 @helper(fastmath=VECTORISED)
 def start_dot(u, v, length):
-    """Inner product of the first entries."""
+    """Inner product of the first ``length`` entries."""
     total = 0.0
     for j in range(length):
         total += u[j] * v[j]
@@ -30,6 +31,7 @@ def start_dot(u, v, length):
 @helper(fastmath=VECTORISED)
 def squared_distance(u, v):
     """Squared Euclidean distance in float64: exactly zero for equal points."""
+    # Not ``|u|^2 - 2 u' v + |v|^2``, which loses all digits where the points are close.
     total = 0.0
     for j in range(u.shape[0]):
         difference = np.float64(u[j]) - np.float64(v[j])
@@ -39,7 +41,7 @@ def squared_distance(u, v):
 
 @helper()
 def assign(target, source):
-    """``target[:] = source``, as a loop, which numba compiles a hundred times faster."""
+    """``target[:] = source``, as a loop, which numba compiles a hundred times as fast."""
     for j in range(target.shape[0]):
         target[j] = source[j]
 
@@ -72,7 +74,7 @@ def gather(points, index, size):
 def gram_matrix(atoms):
     """Inner products of the rows with each other.
 
-    This is half the work of a general product; and every entry depends on its two rows alone,
+    This is half the work of a general product. And every entry depends on its two rows alone,
     which the blocked sums of a BLAS do not guarantee.
     """
     size = atoms.shape[0]
@@ -89,7 +91,7 @@ def cholesky(gram, support, size, factor):
     """Factor ``gram[support][:, support]`` into ``factor``.
 
     Returns the number of rows factored: ``size``, or the place of the first point that depends
-    on those before it, with its row of the factor filled up to the diagonal.
+    on those before it. The row of that point is filled up to the diagonal.
     """
     return more_cholesky(gram, support, ZERO, size, factor)
 
@@ -97,6 +99,7 @@ def cholesky(gram, support, size, factor):
 @helper()
 def more_cholesky(gram, support, known, size, factor):
     """:func:`cholesky` where the first ``known`` rows of the factor are there already."""
+    # Row by row, so that each row needs only those above it, and the factor can be extended.
     for a in range(known, size):
         for b in range(a + 1):
             entry = gram[support[a], support[b]] - start_dot(factor[a], factor[b], b)
@@ -116,7 +119,8 @@ def remove_row(factor, place, size):
     """Turn the factor of ``size`` points into that of all but the point at ``place``.
 
     The rows after it move up by one. Each then has an entry beyond the diagonal, which a rotation
-    of two columns makes zero: the square of the size in steps, where a new factor takes its cube.
+    of two columns makes zero. This takes the square of the size in steps; a new factor takes the
+    cube.
     """
     cosines = np.empty(size)
     sines = np.empty(size)
@@ -125,7 +129,7 @@ def remove_row(factor, place, size):
         new = factor[i]
         for j in range(place):
             new[j] = old[j]
-        # Row by row, as they lie in memory: the rotations of the rows above, then one of its own.
+        # Row by row, as they lie in memory: first the rotations of the rows above, then its own.
         left = old[place]
         for a in range(place, i):
             right = old[a + 1]
@@ -161,9 +165,9 @@ def backward_solve(factor, size, rhs):
 def null_direction(factor, independent, gradient, direction):
     """A direction along which the fit stays the same and a function does not rise.
 
-    It moves the coefficients of the first dependent point and of those before it. ``factor`` comes
-    from :func:`cholesky`, so its last row is ``L^-1 g``, with ``g`` the inner products with the
-    dependent point; ``gradient`` is that of the function.
+    It changes the coefficients of the first dependent point and of those before it. ``factor``
+    comes from :func:`cholesky`, so its last row is ``L^-1 g``, where ``g`` has the inner products
+    with the dependent point; ``gradient`` is the gradient of the function.
     """
     # With the coefficient of the dependent point raised by one, L' y = -L^-1 g gives the changes y
     # of the others that keep the fit.
@@ -171,6 +175,7 @@ def null_direction(factor, independent, gradient, direction):
         direction[a] = -factor[independent, a]
     backward_solve(factor, independent, direction)
     direction[independent] = 1.0
+    # Both ways along the direction keep the fit; the function does not rise in one of them.
     slope = 0.0
     for a in range(independent + 1):
         slope += gradient[a] * direction[a]

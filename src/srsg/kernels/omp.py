@@ -23,12 +23,12 @@ def add_and_refit(points, targets, codes, chosen, ended):
             continue
         size = codes.size[p] + 1
         codes.index[p, size - 1] = chosen[p]
-        # From scratch in every step: codes have a handful of points, and an updated factor
-        # would carry the rounding of all steps before.
+        # A new factor in every step: codes have a handful of points, and an updated factor would
+        # carry the rounding of all earlier steps.
         support = np.arange(size)
         atoms = gather_rows(points, codes.index[p], size)
         factor = np.empty((size, size))
-        # Here the code keeps its old size, so the point that was just written does not count.
+        # In this case the code keeps its old size, so the point written above does not count.
         if cholesky(gram_of_rows(atoms), support, size, factor) < size:
             ended[p] = True
             continue

@@ -16,8 +16,9 @@ from numba.core.compiler_machinery import register_pass
 from numba.core.typed_passes import NativeLowering
 
 USED = ("_raise_if_finalized", "_get_module_for_linking", "_finalize_dynamic_globals")
-"""What is used of numba although numba does not promise to keep it."""
+"""Methods of numba that are used here although numba does not promise to keep them."""
 
+# Better now than in the middle of a compilation: the importer then goes on without this module.
 if missing := [name for name in USED if not hasattr(JITCodeLibrary, name)]:
     raise ImportError(f"this version of numba has no {missing[0]}")
 
@@ -26,9 +27,9 @@ class PartLibrary(JITCodeLibrary):
     """LLVM code that can be linked into a kernel but not run by itself."""
 
     def finalize(self):
-        """Link in what the helper calls. The steps left out are those that take the time."""
+        """Link in what the helper calls, without numba's slow steps: optimising and compiling."""
         self._raise_if_finalized()
-        # Each library once, in a fixed order: the order decides on the code that is generated.
+        # Each library once, in a fixed order, because the generated code depends on the order.
         for library in dict.fromkeys(self._linking_libraries):
             self._final_module.link_in(library._get_module_for_linking(), preserve=True)
         self._finalize_dynamic_globals()
@@ -43,13 +44,15 @@ class PartLowering(NativeLowering):
 
     def run_pass(self, state):
         state.library = PartLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
+        # Otherwise numba would ask for the address of the helper's machine code, of which there is
+        # none.
         state.flags.no_compile = True
         super().run_pass(state)
         state.library.finalize()
         lowered = state["cr"]
         description = lowered.fndesc
-        # Callers find a function by this object. It has no address and Python cannot call it, as
-        # that of any function without a wrapper for Python.
+        # Callers find a function by this object. It has no address, and Python cannot call it, just
+        # as with every function that has no wrapper for Python.
         entry = _dynfunc.make_function(
             description.lookup_module(),
             description.qualname.split(".")[-1],
@@ -65,9 +68,9 @@ class PartLowering(NativeLowering):
 
 @contextmanager
 def no_garbage_collection():
-    """Python's search for garbage paused: it takes a tenth of the time of compiling, and in vain.
+    """Pause Python's search for garbage, which takes a tenth of the compile time and finds nothing.
 
-    Compiling makes millions of objects, nearly all of which are still in use when it ends.
+    Compiling makes millions of objects, and nearly all of them are still in use when it ends.
     """
     was_on = gc.isenabled()
     gc.disable()
@@ -87,7 +90,7 @@ class KernelCompiler(Compiler):
 
 
 class PartCompiler(CompilerBase):
-    """numba's compiler with :class:`PartLowering` as its last step but one."""
+    """numba's compiler with :class:`PartLowering` in place of its own step to machine code."""
 
     def define_pipelines(self):
         steps = DefaultPassBuilder.define_nopython_pipeline(self.state)

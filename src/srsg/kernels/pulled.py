@@ -1,11 +1,12 @@
 """The problems of the Laplacian-regularised l1-graph, solved without Gram matrices.
 
-The pull of the neighbours makes the codes dense, a hundred points and more, so a Gram matrix would
-cost more than everything else. And the ridge that comes with the pull makes the problems
-well-conditioned, so conjugate gradients need few products with the points themselves.
+The pull of the neighbours makes the codes dense, with a hundred points and more, so a Gram matrix
+for each would cost more than everything else. And the ridge that comes with the pull makes the
+problems well-conditioned, so conjugate gradients need few products with the points themselves.
 
-For one point, ``||x - X z||^2 + lam |z|_1 + ridge |z|^2 - 2 q' z``, with the pull q towards the
-codes of its neighbours; the conditions below are those of half of it.
+For one point, minimise ``||x - X z||^2 + lam |z|_1 + ridge |z|^2 - 2 q' z``, with the pull q
+towards the codes of its neighbours. The optimality conditions below are those of half of this
+objective.
 """
 
 from __future__ import annotations
@@ -30,14 +31,14 @@ class PulledPenalty(NamedTuple):
 
 
 MAX_ROUNDS = 500
-"""A bound on the rounds, in case rounding keeps them from ending."""
+"""A limit on the rounds, in case rounding keeps them from ending."""
 
 ROUNDING = 1e-14
-"""Rounding of a gradient, as a fraction of the ridge: where pull and ridge are both huge, they
-cancel in it."""
+"""Rounding of a gradient, as a fraction of the ridge: pull and ridge cancel in it, and where both
+are huge, few digits are left."""
 
 NORM_MARGIN = 1.0 + 1e-5
-"""Unit norm holds up to the rounding of float32 points."""
+"""Points have unit norm up to the rounding of float32."""
 
 FIRST_REDUCTION = 0.05
 """How far conjugate gradients reduce the gradient before the signs are looked at."""
@@ -46,8 +47,8 @@ FIRST_REDUCTION = 0.05
 @helper(fastmath=VECTORISED)
 def add_combination(points, index, weights, count, out):
     """Add the first ``count`` points of ``index``, each times its weight, four at a time."""
-    # Each pass reads and writes ``out`` once, so four points per pass save three quarters of that
-    # traffic.
+    # Each pass reads and writes ``out`` once: with four points per pass, that happens a quarter as
+    # often.
     whole = count - count % 4
     for a in range(0, whole, 4):
         first, second = points[index[a]], points[index[a + 1]]
@@ -72,8 +73,8 @@ def renew_residual(points, own, index, z, resid):
             used[count] = index[k]
             weights[count] = -z[k]
             count += 1
-    # The indices of the points that count are collected first, because four points are added in
-    # one pass.
+    # Unused points were left out above, and not skipped here, because four points are added in one
+    # pass.
     assign(resid, own)
     add_combination(points, used, weights, count, resid)
 
@@ -81,6 +82,7 @@ def renew_residual(points, own, index, z, resid):
 @helper()
 def gradient(points, index, penalty, p, z, resid, k):
     """The negative gradient of the smooth part at coordinate k."""
+    # ``x_k' r + q_k - ridge z_k``: the residual stands in for the Gram matrix.
     return dot(points[index[k]], resid) + penalty.pull[p, k] - penalty.ridge[p] * z[k]
 
 
@@ -106,10 +108,10 @@ def violations(points, index, penalty, p, z, resid, entrants):
 def coordinate_sweep(points, index, penalty, p, z, resid, entrants, n_entrants):
     """One pass of coordinate descent over the support and the entrants."""
     half_lam = penalty.half_lam[p]
-    # At least the true curvature of a unit point: a step that is too short still lowers the
+    # At least the true curvature along a unit point: a step that is too short still lowers the
     # objective, one that is too long might not.
     curvature = NORM_MARGIN + penalty.ridge[p]
-    # Both lists are in rising order, so one pointer into the entrants is enough.
+    # Entrants are in rising order, so one pointer into them is enough.
     entering = 0
     for k in range(z.shape[0]):
         if entering < n_entrants and entrants[entering] == k:
@@ -122,19 +124,20 @@ def coordinate_sweep(points, index, penalty, p, z, resid, entrants, n_entrants):
         if change != 0.0:
             z[k] = new
             point = points[index[k]]
-            # The residual is kept up to date: the next gradient is then one inner product.
+            # With the residual kept up to date, the next gradient is one inner product.
             for j in range(resid.shape[0]):
                 resid[j] -= change * point[j]
 
 
 @helper()
 def conjugate_gradients(points, index, penalty, p, z, resid, tol, support, step):
-    """Set ``step``, which leads from z to the minimiser with its signs, and ``support``, where it
-    moves.
+    """Find the ``step`` from z to the minimiser with the same signs, and the ``support`` it moves.
 
     Ends early if the step, once it is roughly known, changes a sign: it would be cut short anyway.
     Returns the size of the support.
     """
+    # With the signs fixed the l1 norm is linear, so the minimiser solves a system of linear
+    # equations. ``left`` is what remains of its right-hand side.
     count = ZERO
     used = np.empty(z.shape[0], np.int64)
     left = np.empty(z.shape[0])
@@ -146,6 +149,7 @@ def conjugate_gradients(points, index, penalty, p, z, resid, tol, support, step)
             left[count] = slope - penalty.half_lam[p] * np.sign(z[k])
             step[count] = 0.0
             count += 1
+    # Standard conjugate gradients from here on, with ``power`` the squared norm of ``left``.
     direction = left[:count].copy()
     combination = np.empty(resid.shape[0])
     curved = np.empty(count)
@@ -166,7 +170,7 @@ def conjugate_gradients(points, index, penalty, p, z, resid, tol, support, step)
             step[a] += length * direction[a]
             left[a] -= length * curved[a]
         before, power = power, start_dot(left, left, count)
-        # Checked only once, when the mark is passed: the check in every step would cost too much.
+        # Checked only once, when this mark is passed: a check in every step would cost too much.
         if before > rough >= power and changes_sign(z, support, count, step):
             break
         for a in range(count):
@@ -184,6 +188,7 @@ def changes_sign(z, support, count, step):
 
 @helper()
 def objective(penalty, p, z, resid):
+    """Half of the objective, given the residual."""
     total = dot(resid, resid) / 2
     for k in range(z.shape[0]):
         total += z[k] * (penalty.ridge[p] / 2 * z[k] - penalty.pull[p, k])
@@ -195,8 +200,8 @@ def objective(penalty, p, z, resid):
 def take_step(points, own, index, penalty, p, z, resid, support, count, step):
     """Take the step; coordinates that would change their sign become zero.
 
-    All of them at once if that lowers the objective, otherwise only the first one on the straight
-    line.
+    All of them do so at once if that lowers the objective, otherwise only the first one on the
+    straight line.
     """
     before = objective(penalty, p, z, resid)
     kept_signs = not changes_sign(z, support, count, step)
@@ -206,6 +211,8 @@ def take_step(points, own, index, penalty, p, z, resid, support, count, step):
         z[k] = z[k] + step[a] if (z[k] + step[a]) * z[k] > 0.0 else 0.0
     renew_residual(points, own, index, z, resid)
     # Without a change of sign the step leads to a minimiser, so there is nothing to check.
+    # With a change of sign the objective has a kink on the way and may have risen. Stopping at the
+    # first kink always lowers it, since the objective is convex along the line.
     if not kept_signs and objective(penalty, p, z, resid) >= before:
         assign(z, start)
         to_first_zero(z, support, count, step, 1.0)
@@ -216,7 +223,7 @@ def take_step(points, own, index, penalty, p, z, resid, support, count, step):
 def gap_terms(own, resid, z, penalty, p):
     """What the duality gap is made of: ``|r|^2``, ``r' x`` and ``|z|_1``.
 
-    With ridge and pull it is a plain l1 problem of longer vectors: the residual gets additional
+    With ridge and pull, it is a plain l1 problem of longer vectors: the residual gets additional
     entries ``(q - ridge z) / sqrt(ridge)``, and the point gets ``q / sqrt(ridge)``.
     """
     ridge = penalty.ridge[p]
@@ -225,6 +232,7 @@ def gap_terms(own, resid, z, penalty, p):
     l1_norm = 0.0
     for k in range(z.shape[0]):
         l1_norm += abs(z[k])
+        # Without a ridge there are no neighbours, so there is no pull either.
         if ridge > 0.0:
             pull = penalty.pull[p, k]
             power += (pull - ridge * z[k]) ** 2 / ridge
@@ -234,10 +242,10 @@ def gap_terms(own, resid, z, penalty, p):
 
 @kernel()
 def solve_pulled(points, chosen, rows, codes, penalty, tol, resids):
-    """Code the points of the chosen rows over their working sets, from the codes they have.
+    """Code the points of the chosen rows over their working sets, starting from their codes.
 
     Coordinate descent lets points into the support, and conjugate gradients finish on it. Neither
-    ever raises the objective. Sets the residuals.
+    ever raises the objective. The residuals are set, too.
     """
     for p in chosen:
         own = in_float64(points[rows[p]])
@@ -246,12 +254,14 @@ def solve_pulled(points, chosen, rows, codes, penalty, tol, resids):
         resid = resids[p]
         support = np.empty(z.shape[0], np.int64)
         step = np.empty(z.shape[0])
+        # No tolerance below rounding: the rounds would not end before their limit.
         reached = max(tol, ROUNDING * penalty.ridge[p])
         renew_residual(points, own, index, z, resid)
         worst, count = violations(points, index, penalty, p, z, resid, support)
         for _ in range(MAX_ROUNDS):
             if worst <= reached:
                 break
+            # Without entrants the support can only shrink, and the direct step does that.
             if count > 0:
                 coordinate_sweep(points, index, penalty, p, z, resid, support, count)
             count = conjugate_gradients(
@@ -270,6 +280,7 @@ def certify_pulled(points, rows, codes, penalty, resids, outside, certificate):
         entrants = np.empty(z.shape[0], np.int64)
         inside, _ = violations(points, index, penalty, p, z, resids[p], entrants)
         worst = max(inside, outside[p])
+        # Twice, because the conditions are those of half the objective.
         certificate.violation[p] = 2 * worst
         terms = gap_terms(in_float64(points[rows[p]]), resids[p], z, penalty, p)
         certificate.gap[p] = duality_gap(terms, penalty.half_lam[p], worst)

@@ -1,7 +1,7 @@
 """The problems of the Laplacian-regularised l1-graph, solved with the Gram matrix of all points.
 
 Where that matrix fits into memory, this takes a fraction of the time of :mod:`srsg.kernels.pulled`:
-nearly every pair of points meets in many problems, and its inner product is computed once.
+nearly every pair of points meets in many problems, and its inner product is computed only once.
 """
 
 import numpy as np
@@ -9,8 +9,8 @@ import numpy as np
 from srsg.kernels.compiled import ZERO, helper, kernel
 from srsg.kernels.direct import objective, to_first_zero
 from srsg.kernels.lasso import (
+    compute_gradient,
     coordinate_sweep,
-    descent,
     violation_at,
     worst_violation,
 )
@@ -24,12 +24,14 @@ from srsg.kernels.pulled import (
 )
 
 PASSES = 2
-"""Most passes of coordinate descent before conjugate gradients; signs settle in few."""
+"""Most passes of coordinate descent before conjugate gradients: the signs settle in a few."""
 
 
 @helper()
 def fetch_rows(gram, index, ridge, members, count, fetched, products):
-    """Rows of the members in the Gram matrix of the working set, where they are not there yet."""
+    """Fetch the members' rows of the working set's Gram matrix, unless they are there already."""
+    # Only rows of members are needed, and few points of a working set ever are members. Their
+    # entries are scattered in the large matrix, so they are read once and then lie side by side.
     for a in range(count):
         k = members[a]
         if not fetched[k]:
@@ -37,12 +39,18 @@ def fetch_rows(gram, index, ridge, members, count, fetched, products):
             row = gram[index[k]]
             for j in range(index.shape[0]):
                 products[k, j] = row[index[j]]
+            # The ridge belongs to the problem, not to the points: the matrix of all has none.
             products[k, k] += ridge
 
 
 @helper()
 def find_members(half_lam, z, gradient, reached, members):
-    """The coordinates that are not zero or should not be; their number, and the worst violation."""
+    """Find the coordinates that are not zero or should not be.
+
+    Returns how many there are, and the largest violation of the optimality conditions.
+    """
+    # Above ``reached``, not above zero: a point that violates only by rounding would enlarge the
+    # problem for nothing.
     count = ZERO
     worst = 0.0
     for k in range(z.shape[0]):
@@ -56,7 +64,8 @@ def find_members(half_lam, z, gradient, reached, members):
 
 @helper()
 def solve_members(products, b, half_lam, z, members, count, reached):
-    """Solve over the members alone, all other coordinates being zero."""
+    """Solve over the members alone; all other coordinates are zero."""
+    # Copied into a small matrix without gaps, over which the sweeps below go many times.
     gram = np.empty((count, count))
     rhs = np.empty(count)
     code = np.empty(count)
@@ -67,13 +76,15 @@ def solve_members(products, b, half_lam, z, members, count, reached):
             gram[a, c] = row[members[c]]
         rhs[a] = b[members[a]]
         code[a] = z[members[a]]
-    descent(gram, rhs, code, gradient)
+    compute_gradient(gram, rhs, code, gradient)
     for _ in range(MAX_ROUNDS):
+        # Coordinate descent finds the signs, conjugate gradients the values.
         for _ in range(PASSES):
             if not coordinate_sweep(gram, half_lam, code, gradient):
                 break
         descend_on_support(gram, rhs, half_lam, code, gradient, reached)
-        descent(gram, rhs, code, gradient)
+        # Computed afresh, so that the rounding errors of the updates do not add up.
+        compute_gradient(gram, rhs, code, gradient)
         if worst_violation(half_lam, code, gradient) <= reached:
             break
     for a in range(count):
@@ -93,6 +104,7 @@ def descend_on_support(gram, b, half_lam, z, gradient, reached):
         if z[k] != 0.0:
             support[count] = k
             count += 1
+    # With the signs fixed the l1 norm is linear: the minimiser solves ``G step = left``.
     inner = np.empty((count, count))
     left = np.empty(count)
     for a in range(count):
@@ -101,7 +113,9 @@ def descend_on_support(gram, b, half_lam, z, gradient, reached):
             inner[a, c] = row[support[c]]
         left[a] = gradient[support[a]] - half_lam * np.sign(z[support[a]])
     step = np.empty(count)
+    # Half of the tolerance for this solve, so that the other half is left for rounding.
     conjugate_gradients(inner, left, z, support, reached / 2, step)
+    # The usual case: the step ends in the minimiser itself, so there is nothing to check.
     if not changes_sign(z, support, count, step):
         for a in range(count):
             z[support[a]] += step[a]
@@ -111,6 +125,8 @@ def descend_on_support(gram, b, half_lam, z, gradient, reached):
     for a in range(count):
         k = support[a]
         z[k] = z[k] + step[a] if (z[k] + step[a]) * z[k] > 0.0 else 0.0
+    # If that did not lower the objective, too many became zero at once. Stopping at the first zero
+    # always lowers it.
     if objective(gram, b, half_lam, z) >= before:
         assign(z, start)
         to_first_zero(z, support, count, step, 1.0)
@@ -119,6 +135,7 @@ def descend_on_support(gram, b, half_lam, z, gradient, reached):
 @helper()
 def conjugate_gradients(gram, left, z, support, tol, step):
     """Solve ``G step = left``; ends early if the step, once it is roughly known, changes a sign."""
+    # As in :func:`srsg.kernels.pulled.conjugate_gradients`, where products go through the points.
     count = step.shape[0]
     direction = in_float64(left)
     curved = np.empty(count)
@@ -144,6 +161,7 @@ def conjugate_gradients(gram, left, z, support, tol, step):
 @helper()
 def renew_gradient(products, b, z, members, count, gradient):
     """The negative gradient of the smooth part at all points of the working set."""
+    # Row by row of those that the code uses: these rows have been fetched, others have not.
     for k in range(z.shape[0]):
         gradient[k] = b[k]
     for a in range(count):
@@ -156,12 +174,13 @@ def renew_gradient(products, b, z, members, count, gradient):
 
 @helper()
 def solve_in_working_set(gram, own, index, penalty, p, z, reached, products):
-    """Code one point over its working set, from the code it has.
+    """Code one point over its working set, starting from the code it has.
 
     The problem grows among the points of the working set, most of which stay unused.
     """
     size = z.shape[0]
     half_lam = penalty.half_lam[p]
+    # The pull is linear in the code, so it adds to the correlations with the point.
     b = np.empty(size)
     for k in range(size):
         b[k] = gram[own, index[k]] + penalty.pull[p, k]
@@ -170,6 +189,7 @@ def solve_in_working_set(gram, own, index, penalty, p, z, reached, products):
     members = np.empty(size, np.int64)
     gradient = np.empty(size)
     count = ZERO
+    # The first members are the present support: the gradient there tells which others join.
     for k in range(size):
         if z[k] != 0.0:
             members[count] = k
@@ -180,24 +200,27 @@ def solve_in_working_set(gram, own, index, penalty, p, z, reached, products):
         count, worst = find_members(half_lam, z, gradient, reached, members)
         if worst <= reached:
             break
+        # Once more, for the members that have just joined.
         fetch_rows(gram, index, penalty.ridge[p], members, count, fetched, products)
         solve_members(products, b, half_lam, z, members, count, reached)
 
 
 @kernel()
 def solve_pulled_by_gram(gram, points, chosen, rows, codes, penalty, tol, resids):
-    """What :func:`srsg.kernels.pulled.solve_pulled` does, given all inner products.
+    """The same as :func:`srsg.kernels.pulled.solve_pulled`, given all inner products.
 
     Residuals are computed from the points themselves: scans and certificates must not trust the
     numbers that the solver worked with.
     """
+    # One array for all problems; what is left in it from the last one is never read, because rows
+    # count only once they are fetched.
     width = codes.index.shape[1]
     products = np.empty((width, width))
     for p in chosen:
         own = in_float64(points[rows[p]])
         index = codes.index[p, : codes.size[p]]
         z = codes.value[p, : codes.size[p]]
-        # Half of what may be left, so that the rounding of the inner products does not count.
+        # Half of what may be left, so that the rounding of the inner products does not matter.
         reached = max(tol, ROUNDING * penalty.ridge[p])
         solve_in_working_set(gram, rows[p], index, penalty, p, z, reached / 2, products)
         renew_residual(points, own, index, z, resids[p])

@@ -22,7 +22,7 @@ def keep_largest(points, own, vectors, correlations, error, index, value, size):
     ids = np.empty(most, np.int64)
     for p in range(vectors.shape[0]):
         row = correlations[p]
-        # First pass: the magnitude of the last of the largest entries, in float32.
+        # First pass: the magnitude of the smallest entry that would be kept, in float32.
         count = ZERO
         weakest = np.float32(-1.0)
         for t in range(n_points):
@@ -30,7 +30,8 @@ def keep_largest(points, own, vectors, correlations, error, index, value, size):
                 count = insert_sorted(keys, ids, count, -np.float64(abs(row[t])), t)
                 if count == most:
                     weakest = np.float32(-keys[count - 1])
-        # Second pass: whatever the error could have ranked wrongly is computed again.
+        # Second pass: whatever the error could have ranked wrongly is computed again. Twice the
+        # error, because both an entry and the one it is compared with may be off.
         cut = -1.0
         if count == most:
             cut = -keys[count - 1] - 2 * error * np.sqrt(dot(vectors[p], vectors[p]))
@@ -40,6 +41,7 @@ def keep_largest(points, own, vectors, correlations, error, index, value, size):
                 exact = abs(row_dot(points, t, vectors[p]))
                 count = insert_sorted(keys, ids, count, -exact, t)
         size[p] = count
+        # Sorted by index, as rows of a CSR matrix should be; the list was sorted by magnitude.
         index[p, :count] = np.sort(ids[:count])
         for k in range(count):
             value[p, k] = row_dot(points, index[p, k], vectors[p])

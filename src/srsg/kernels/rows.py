@@ -2,14 +2,14 @@
 
 A kernel that uses these takes ``DenseRows``, the parts of a CSR matrix as ``SparseRows``, or an
 array, and numba compiles it for what it gets. So every algorithm is written once, and what sparse
-points need is compiled only where there are any.
+points need is compiled only if there are any.
 
-``DenseRows`` hold points in float64 or float32, and which of the two is looked up at every
-operation. That costs nothing beside a loop over the features, and points in float32 need no second
-set of kernels. What an operation gives back is float64 in every case.
+``DenseRows`` hold points in float64 or float32, and every operation looks up which of the two it
+is. That costs next to nothing compared with a loop over the features, and points in float32 need no
+second set of kernels. The results are float64 in every case.
 
-A vector that rows are compared with is dense in both cases. Sums over a sparse row go along its
-non-zeros in the order of the columns, so an inner product depends on its two operands alone.
+A vector that rows are compared with is dense in both cases. Sums over a sparse row are taken along
+its non-zeros in the order of the columns, so an inner product depends on its two operands alone.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ def sparse_dot(rows, k, vector):
 
 @helper()
 def subtract_sparse(rows, k, factor, out):
+    # Zeros of the row change nothing, so only its non-zeros are visited.
     for at in range(rows.indptr[k], rows.indptr[k + 1]):
         out[rows.indices[at]] -= factor * rows.data[at]
 
@@ -54,6 +55,7 @@ def write_sparse(rows, k, out):
 
 @helper()
 def gather_sparse(rows, index, size):
+    # Sizes first, so that the arrays can be made in one piece; then the rows are copied.
     starts = np.zeros(size + 1, rows.indptr.dtype)
     for k in range(size):
         starts[k + 1] = starts[k] + rows.indptr[index[k] + 1] - rows.indptr[index[k]]
@@ -71,8 +73,9 @@ def gather_sparse(rows, index, size):
 def sparse_gram(rows):
     size = rows.indptr.shape[0] - 1
     gram = np.empty((size, size))
-    # One row is spread out at a time, which costs less than to merge two rows for every entry. A
-    # product has the same bits either way round: the terms that differ are zeros.
+    # One row at a time is spread out, which costs less than merging two rows for every entry. The
+    # product of two rows has the same bits whichever of them is spread out: only terms that are
+    # zero differ.
     spread = np.zeros(rows.n_columns)
     for a in range(size):
         for at in range(rows.indptr[a], rows.indptr[a + 1]):
@@ -97,7 +100,8 @@ def find_nonzeros(vector):
 
 @helper()
 def sparse_distance(rows, k, vector, columns):
-    # Both lists of columns are sorted: one walk along both meets every column that either has.
+    # Both lists of columns are sorted: one walk along both meets every column that either has. The
+    # terms are those of the dense distance without its zeros, so equal rows are at exactly zero.
     total = 0.0
     at, end = rows.indptr[k], rows.indptr[k + 1]
     for j in columns:
@@ -119,11 +123,13 @@ def _operation(about, array, dense, sparse):
     """An operation with one implementation for each kind of rows, chosen by their type."""
 
     def operation(rows, *others):
-        # Runs only where numba's compiler is switched off.
+        # Runs only if numba's compiler is switched off, as the mutation tests do.
         if isinstance(rows, np.ndarray):
             return array(rows, *others)
         return (sparse if isinstance(rows, SparseRows) else dense)(rows, *others)
 
+    # numba calls this while it compiles, with types instead of values: the choice costs no time
+    # when the kernel runs.
     @overload(operation, strict=False, jit_options=HELPER_OPTIONS)
     def chosen(rows, *_):
         if isinstance(rows, types.Array):
@@ -141,6 +147,9 @@ def _source(function):
 
 def _not_needed(rows):
     raise NotImplementedError  # only rows that were gathered are multiplied with each other
+
+
+# In `DenseRows` the array of the precision that is not in use has no rows.
 
 
 def _dense_dot(rows, k, vector):

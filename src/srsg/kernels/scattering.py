@@ -9,7 +9,7 @@ def folded_products(spectra, filters, out):
     filtered image is subsampled.
 
     The last axis holds real and imaginary parts in turn. The filters are real and have every value
-    twice, so the loop over that axis is one of plain products, which the compiler vectorises.
+    twice, so the loop over that axis has plain products only, which the compiler vectorises.
     """
     n_rows, n_columns = out.shape[2], out.shape[3]
     for s in range(spectra.shape[0]):

@@ -3,8 +3,8 @@
 Each is ``min penalty' |c| + 1/2 ||Y' c||^2`` subject to ``sum c = 1``, with the unit directions
 to the neighbours in the rows of ``Y``. Every direction gets one more coordinate, a one. Because of
 the constraint this only adds a constant to the objective, and it makes the Gram matrix of a support
-regular wherever the minimiser on it is unique. Opposite directions, which SMCE is all about, need
-it.
+regular wherever the minimiser on it is unique. Opposite directions need it: they are dependent
+without the additional coordinate, and they are what SMCE looks for.
 """
 
 import numpy as np
@@ -22,10 +22,10 @@ from srsg.kernels.linalg import (
 )
 
 ROUNDING = 1e-14
-"""Violations below this, per unit of the code's l1 norm and the multiplier, are rounding."""
+"""Violations below this, for each unit of the code's l1 norm plus the multiplier, are rounding."""
 
 STEPS_PER_NEIGHBOR = 50
-"""Supports tried before giving up; one or two per neighbour are usual."""
+"""Supports tried per neighbour before giving up; one or two are usual."""
 
 
 @helper()
@@ -44,6 +44,7 @@ def signed_minimiser(penalty, sign, support, count, factor, target):
     It solves ``G c = nu - penalty * sign``, so it is affine in the multiplier ``nu``, which the
     constraint determines.
     """
+    # ``c = nu u - w`` with ``G u = 1`` and ``G w = penalty * sign``; the sum of c is to be one.
     per_multiplier = np.ones(count)
     forward_solve(factor, count, per_multiplier)
     backward_solve(factor, count, per_multiplier)
@@ -57,7 +58,6 @@ def signed_minimiser(penalty, sign, support, count, factor, target):
         total += target[a]
         slope += per_multiplier[a]
     multiplier = total / slope
-    # Two solves give the minimiser for every multiplier; the constraint picks one.
     for a in range(count):
         target[a] = multiplier * per_multiplier[a] - target[a]
     return multiplier
@@ -67,9 +67,9 @@ def signed_minimiser(penalty, sign, support, count, factor, target):
 def settle(gram, penalty, c, sign, multiplier):
     """Move to the minimiser with the given signs, dropping every coordinate that reaches zero.
 
-    ``multiplier`` is that of the previous minimiser. Returns the new one and the length of the
-    first move: zero if the coordinate that entered last has to leave at once, which happens only
-    by rounding.
+    ``multiplier`` is that of the previous minimiser. Returns the new one, and the length of the
+    first move: zero if the coordinate that entered last has to leave at once, which only rounding
+    can cause.
     """
     size = c.shape[0]
     support = np.empty(size, np.int64)
@@ -85,20 +85,24 @@ def settle(gram, penalty, c, sign, multiplier):
                 support[count] = k
                 count += 1
         independent = cholesky(gram, support, count, factor)
+        # All the way to the minimiser, unless a coordinate reaches zero before.
         length = 1.0
         if independent == count:
             multiplier = signed_minimiser(penalty, sign, support, count, factor, direction)
             for a in range(count):
                 direction[a] -= c[support[a]]
         else:
+            # There are many minimisers. Move along these, without raising the objective, until a
+            # coordinate is zero.
             count = independent + 1
-            # The full gradient: points so close to dependent that they count as dependent still
-            # give the loss and the constraint a slope.
+            # The full gradient, not only that of the penalty: points that are so close to dependent
+            # that they count as such still change the loss and the sum a little.
             for a in range(count):
                 k = support[a]
                 gradient[a] = dot(gram[k], c) + penalty[k] * sign[k] - multiplier
             null_direction(factor, independent, gradient, direction)
             length = np.inf
+        # Stop at the first zero: beyond it a sign changes, and the equations with it.
         blocking = -1
         for a in range(count):
             k = support[a]
@@ -106,7 +110,8 @@ def settle(gram, penalty, c, sign, multiplier):
                 length = -c[k] / direction[a]
                 blocking = a
         if length == np.inf:
-            # Nothing shrinks, because the penalty is below rounding. Drop the dependent point.
+            # Nothing shrinks, because the penalty is below rounding. Drop the dependent point, so
+            # that every round makes the support smaller.
             length = 0.0
             blocking = count - 1
         for a in range(count):
@@ -115,6 +120,7 @@ def settle(gram, penalty, c, sign, multiplier):
             first = length
         if blocking < 0:
             return multiplier, first
+        # Exactly zero: rounding may have left a little there.
         c[support[blocking]] = 0.0
         sign[support[blocking]] = 0.0
     return multiplier, first
@@ -124,10 +130,10 @@ def settle(gram, penalty, c, sign, multiplier):
 def solve_on_plane(gram, penalty, c):
     """Minimise ``penalty' |c| + 1/2 c' G c`` subject to ``sum c = 1``, into ``c``.
 
-    The active-set method of Lawson and Hanson, for both signs: it starts with the first coordinate
-    alone, and the one that violates the optimality conditions most joins the support, until none
-    does. Every such step lowers the objective and there are finitely many sign patterns, so this
-    ends in the minimiser.
+    The active-set method of Lawson and Hanson, for both signs. It starts with the first coordinate
+    alone. Then the coordinate that violates the optimality conditions most joins the support, until
+    none violates them. Every such step lowers the objective and there are finitely many sign
+    patterns, so this ends in the minimiser.
     """
     size = c.shape[0]
     sign = np.zeros(size)
@@ -141,7 +147,8 @@ def solve_on_plane(gram, penalty, c):
     entering = ZERO
     for _ in range(STEPS_PER_NEIGHBOR * size):
         multiplier, first = settle(gram, penalty, c, sign, multiplier)
-        # To let it in once more would go on forever; after any real move it may come back.
+        # The coordinate left at once. If it could come back now, this would go on forever; after
+        # any real move it may.
         if first == 0.0:
             barred[entering] = True
         else:
@@ -150,7 +157,7 @@ def solve_on_plane(gram, penalty, c):
         magnitude = abs(multiplier)
         for k in range(size):
             magnitude += abs(c[k])
-        worst = ROUNDING * magnitude  # below this a violation is rounding
+        worst = ROUNDING * magnitude  # violations below this are rounding
         entering = -1
         for k in range(size):
             if sign[k] == 0.0 and not barred[k]:
@@ -186,6 +193,7 @@ def duality_gap(directions, penalty, c):
     size = directions.shape[0]
     u = np.zeros(directions.shape[1])
     objective = 0.0
+    # From the directions themselves, not from the Gram matrix that the solver worked with.
     for k in range(size):
         objective += penalty[k] * abs(c[k])
         for j in range(u.shape[0]):
@@ -193,6 +201,8 @@ def duality_gap(directions, penalty, c):
     power = dot(u, u) / 2
     product = np.empty(size)
     multiply(directions, u, product)
+    # Each neighbour allows an interval of ``nu``. Two intervals meet if their products differ by no
+    # more than the two penalties together, and if every two meet, all have a point in common.
     shrink = 1.0
     for a in range(size):
         for b in range(size):
@@ -213,6 +223,7 @@ def code_points(points, targets, neighbors, lam, codes, distances, gap):
     Sets ``codes`` to the coefficients in the order of the neighbours, ``distances`` to the
     distances to them, and ``gap`` to the duality gaps.
     """
+    # One set of arrays for all targets: every number in them is written anew for each.
     size = neighbors.shape[1]
     directions = np.empty((size, points.shape[1] + 1))
     penalty = np.empty(size)
@@ -223,6 +234,8 @@ def code_points(points, targets, neighbors, lam, codes, distances, gap):
             distances[p, k] = np.sqrt(squared_distance(targets[p], neighbor))
             lifted_direction(targets[p], neighbor, distances[p, k], directions[k])
             total += distances[p, k]
+        # lam q_j, see :func:`srsg.solvers.smce_codes`: near neighbours are cheap, and dividing by
+        # the sum makes the codes independent of the scale of the data.
         for k in range(size):
             penalty[k] = lam * distances[p, k] / total
         solve_on_plane(gram_matrix(directions), penalty, codes[p])

@@ -8,12 +8,12 @@ from srsg.kernels.compiled import helper
 
 Votes = namedtuple("Votes", "index count voters")
 """How many of the ``voters`` (a point's neighbours) use each index, sorted by index; indices that
-no neighbour uses are left out."""
+no neighbour uses are left out. So a list is as long as a few supports, not as long as the data."""
 
 
 @helper()
 def insertion_sort(a):
-    # Insertion: lists are short, and they consist of a few sorted pieces.
+    # By insertion: lists are short, and they consist of a few sorted pieces.
     for k in range(1, a.shape[0]):
         item = a[k]
         j = k
@@ -38,8 +38,13 @@ def position(index, t):
 
 @helper()
 def count_votes(before, codes, i, neighbors):
-    """Merge the supports of the neighbours: the new codes of those that come before point i in a
-    sweep, and for the others the codes that they had ``before`` the sweep."""
+    """Count how many neighbours of point i use each index.
+
+    Neighbours that come before point i in a sweep vote with their new codes, the others with the
+    codes that they had ``before`` the sweep. New points have ``i = -1``: for them all are "others".
+    """
+    # Threads may be writing the new codes of later points at this moment. They are not read here,
+    # so the votes are the same on any number of threads.
     total = 0
     for j in neighbors:
         total += codes.size[j] if j < i else before.size[j]
@@ -65,7 +70,7 @@ def count_votes(before, codes, i, neighbors):
 
 @helper()
 def coefficient(votes, t):
-    """``c_t``: the number of neighbours that do not use t, minus the number of those that do."""
+    """``c_t`` of eq. (6): how many neighbours do not use t, minus how many do."""
     place = position(votes.index, t)
     return votes.voters if place < 0 else votes.voters - 2 * votes.count[place]
 
@@ -73,7 +78,7 @@ def coefficient(votes, t):
 @helper()
 def smallest_positive_coefficient(votes):
     """The smallest ``c_t > 0`` of any t."""
-    # Of the points that no neighbour uses, which are nearly all, ``c_t`` is the number of voters.
+    # For the points that no neighbour uses, nearly all of them, ``c_t`` is the number of voters.
     smallest = votes.voters
     for count in votes.count:
         c = votes.voters - 2 * count

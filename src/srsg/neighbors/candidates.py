@@ -1,8 +1,8 @@
 """Most of the points that correlate with a vector, found without looking at all points.
 
-An index of faiss sorts the points into cells around the centres of K-means; a search looks into
-the few cells whose centres correlate most with the vector. It only selects points: its users
-compute the correlations again, in float64.
+A faiss index sorts the points into cells around the centres of K-means. A search looks into the
+few cells whose centres correlate most with the vector. It only selects points: their correlations
+are computed again by the caller, in float64.
 """
 
 from __future__ import annotations
@@ -20,17 +20,18 @@ from srsg.points import Points
 from srsg.types import IntArray
 
 CELLS_OF_ROOT = 2
-"""Number of cells, as a multiple of the root of n: searching the centres then takes about as long
-as searching the points."""
+"""Number of cells, as a multiple of the square root of n: searching the centres then takes about as
+long as searching the points."""
 
 LEAST_PROBES = 16
-"""Cells that a search looks into; more if these hold few points compared with what is asked."""
+"""How many cells a search looks into; more, if these hold few points compared with the number that
+is asked for."""
 
 HELD_TO_FOUND = 8
-"""The cells of a search should hold this many times the points that are asked for."""
+"""The cells of a search should hold this many times the number of points that is asked for."""
 
 TRAINED_PER_CELL, TRAINING_ROUNDS, SEED = 40, 10, 0
-"""K-means takes this many points per cell and this many rounds; its seed is fixed, so that the
+"""K-means uses this many points per cell and this many rounds. Its seed is fixed, so that the
 candidates depend on the points alone."""
 
 NONE = -1
@@ -38,7 +39,7 @@ NONE = -1
 
 
 class SearchResult(NamedTuple):
-    """For every vector the points that a search found, and their correlations with it."""
+    """For every vector, the points that a search found and their correlations with it."""
 
     ids: IntArray
     strength: NDArray[np.float32]
@@ -46,7 +47,7 @@ class SearchResult(NamedTuple):
 
 @dataclass(frozen=True)
 class CandidateIndex:
-    """Points in cells, for searches that look into a few.
+    """Points in cells, for searches that look into a few cells only.
 
     Attributes
     ----------
@@ -75,6 +76,7 @@ class CandidateIndex:
         n_features = points.x.shape[1]
         # K-means takes at least as many points as it has centres.
         n_cells = min(CELLS_OF_ROOT * isqrt(points.n), points.n)
+        # How many cells of average size hold as many points as a search should look at.
         held = ceil(HELD_TO_FOUND * n_candidates * n_cells / points.n)
         with _one_thread():
             centers = faiss.IndexFlatIP(n_features)
@@ -99,8 +101,8 @@ class CandidateIndex:
     ) -> SearchResult:
         """For each vector, ``count`` points of large correlation with it, largest first.
 
-        The point ``own[p]`` is left out for vector p. Where the cells hold fewer than ``least``
-        points, all cells are searched.
+        The point ``own[p]`` is left out for vector p. Where fewer than ``least`` points are found,
+        the search is repeated in all cells.
         """
         found = self._search(vectors, own, count, self.n_probes)
         short = np.flatnonzero((found.ids != NONE).sum(axis=1) < least)
@@ -114,10 +116,12 @@ class CandidateIndex:
     ) -> SearchResult:
         options = check_faiss().SearchParametersIVF(nprobe=n_probes)
         wanted = np.ascontiguousarray(vectors, dtype=np.float32)
+        # One more than asked for, since the point itself may be among those found. Each row then
+        # drops exactly one entry, the point itself or else the last, so all keep the same length.
         with _one_thread():
             strength, ids = self.cells.search(wanted, count + 1, params=options)
         left_out = ids == own[:, None]
-        left_out[:, -1] |= ~left_out.any(axis=1)  # the search found one more than asked for
+        left_out[:, -1] |= ~left_out.any(axis=1)
         shape = (len(vectors), count)
         return SearchResult(ids[~left_out].reshape(shape), strength[~left_out].reshape(shape))
 
@@ -130,8 +134,10 @@ def strongest_of(searches: Sequence[SearchResult], count: int) -> IntArray:
     """
     ids = np.concatenate([found.ids for found in searches], axis=1)
     strength = np.concatenate([found.strength for found in searches], axis=1)
+    # What does not correlate positively here belongs to the search with the negative vector.
     nothing = strength <= 0
     ids[nothing], strength[nothing] = NONE, 0
+    # Ties by index, so that the order does not depend on how faiss came across the points.
     order = np.lexsort((ids, -strength))[:, :count]
     return np.take_along_axis(ids, order, axis=1)
 

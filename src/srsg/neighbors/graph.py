@@ -11,8 +11,8 @@ from srsg.types import Direction, IntArray
 def neighbor_graph(neighbors: IntArray, n_points: int | None = None) -> sparse.csr_array:
     """The adjacency matrix S: row i has ones at the neighbours of point i.
 
-    For new points, whose neighbours are fitted points, ``n_points`` is the number of these. A
-    neighbour -1 is none: a row of zeros has no neighbours.
+    For new points, whose neighbours are fitted points, ``n_points`` is the number of fitted points.
+    An index of -1 means no neighbour: a point that is zero has none.
 
     Examples
     --------
@@ -27,14 +27,16 @@ def neighbor_graph(neighbors: IntArray, n_points: int | None = None) -> sparse.c
     found = neighbors >= 0
     starts = np.concatenate(([0], np.cumsum(found.sum(axis=1))))
     shape = (n_rows, n_rows if n_points is None else n_points)
+    # A mask is read row by row, so the columns come out in the order of a CSR matrix.
     columns = neighbors[found]
     graph = sparse.csr_array((np.ones(columns.size), columns, starts), shape=shape)
+    # Neighbours came nearest first. Sorted by index, all that follows has one fixed order.
     graph.sort_indices()
     return graph
 
 
 def undirected(graph: sparse.csr_array, direction: Direction) -> sparse.csr_array:
-    """The graph S with each pair of neighbours both ways, or only as given.
+    """The graph S as it is, or with every pair of neighbours linked both ways.
 
     Parameters
     ----------
@@ -62,6 +64,7 @@ def undirected(graph: sparse.csr_array, direction: Direction) -> sparse.csr_arra
         return graph
     both = graph.maximum(graph.T) if direction == "either" else graph.minimum(graph.T)
     both = sparse.csr_array(both)
+    # The minimum leaves zeros where only one of two points has the other as its neighbour.
     both.eliminate_zeros()
     both.sort_indices()
     return both

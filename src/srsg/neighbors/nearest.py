@@ -43,7 +43,7 @@ def nearest_neighbors(
 
 @dataclass(frozen=True)
 class _Search:
-    """A scan of all points: the nearest points of each shard, then the nearest of those."""
+    """A scan of all points: the nearest points in each shard, then the nearest of these."""
 
     n_neighbors: int
     block_size: int
@@ -58,6 +58,7 @@ class _Search:
         assert started.new is not None
         found = SortedLists.empty(len(started), self.n_neighbors)
         bounds = ScanBounds(shard.first, 0.0, shard.correlation_error)
+        # A part at a time: the correlations of all queries with all points might not fit in memory.
         for rows, correlations in shard.correlations_in_parts(started.new, self.block_size):
             x, own = started.new[rows], started.own[rows]
             nearest(shard.for_kernels, x, own, correlations, bounds, found.take(rows))
@@ -69,10 +70,10 @@ class _Search:
 
 @dataclass(frozen=True)
 class Searchable:
-    """Points of any length, and what is needed to find the nearest by a matrix product.
+    """Points of any length, and what is needed to find the nearest ones by a matrix product.
 
-    The nearer ``x_j`` is to ``x``, the larger is ``x' x_j - ||x_j||^2 / 2``. Its rounding error is
-    smallest where the mean of the points is zero, so they are centred first.
+    The nearer ``x_j`` is to ``x``, the larger is ``x' x_j - ||x_j||^2 / 2``. Its rounding error
+    grows with the length of the points, so they are centred first.
 
     Examples
     --------
@@ -95,16 +96,19 @@ class Searchable:
         return cls(x, mean, centered, (centered**2).sum(axis=1) / 2)
 
     def nearest(self, targets: FloatArray, own: IntArray, n_neighbors: int) -> IntArray:
-        """Nearest first, ties by index: float64 distances decide what the product leaves open.
+        """Nearest first, ties by index. Distances decide what the rounded product leaves open.
 
         ``own`` is the index of each target among the points, or -1.
         """
         centered = targets - self.mean
         nearness = centered @ self.centered.T - self.half_power
         power = max(self.half_power.max(), (centered**2).sum(axis=1).max() / 2)
-        # Sums over the features, each product at most the largest power.
+        # The rounding of a sum grows with the number of its terms, here one per feature, and with
+        # their size, here at most the largest squared length.
         error = float(np.finfo(float).eps * 2 * (self.x.shape[1] + 8) * power)
         found = SortedLists.empty(len(targets), n_neighbors)
+        # The kernel takes this measure of nearness in place of correlations. The points themselves,
+        # not the centred ones, give the distances: centring has rounded those.
         if n_neighbors:
             nearest(self.x, targets, own, nearness, ScanBounds(0, 0.0, error), found)
         return found.index

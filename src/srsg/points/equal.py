@@ -1,10 +1,10 @@
-"""Equal points: one of each set stands for all, and counts as many times as they are.
+"""Equal points: one of each set stands for all of them, and counts as often as it occurs.
 
 Nothing decides which of two equal points a code should use. So every set of equal points is coded
-once, over the points that differ from it, and what is learnt is then given to all of them.
+once, over the points that differ from it, and the result is then given to all of them.
 
 The same holds for two unit vectors that are closer than the square root of float64's precision:
-their inner product rounds to one, and codes are made of inner products. Points may lie on the
+their inner product rounds to one, and codes are made of inner products. Points may be on the
 workers of a cluster, and there are too many pairs to compare. So every point is described by its
 *sketch*, its inner products with a few fixed random directions, and points whose sketches are close
 are taken to be equal.
@@ -28,21 +28,21 @@ from srsg.points.unit import Points, is_memory_mapped, stored_rows
 from srsg.types import FloatArray, Graph, IntArray
 
 DIGEST_SIZE = 16
-"""Bytes of a checksum; two contents will not have the same one by chance."""
+"""Bytes of a digest: with 16, different points will not have the same digest by chance."""
 
 NO_POINT = -1
 """In place of an index: a row of zeros has no direction and belongs to no set of equal points."""
 
 N_DIRECTIONS = 8
 """Numbers in a sketch. Points a hundred times as far apart as those that are merged have equal
-sketches with a chance of 1e-11."""
+sketches with a probability of 1e-11."""
 
 SPREAD = 4.0
-"""How many times their distance the sketches of two points may differ in one number. The difference
-is normally distributed with the distance as its deviation: more is rare."""
+"""How far the sketches of two points may differ in one number, as a multiple of their distance. The
+difference is normally distributed with the distance as its standard deviation: more is rare."""
 
 SEED = 20230731
-"""Of the directions: always the same, so that the same points are merged in every fit."""
+"""The seed of the directions: always the same, so that the same points are merged in every fit."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class EqualPoints:
         The point that stands for each set, in rising order: the distinct points. It is the first
         of those that are equal.
     owner : ndarray of shape (n,)
-        For every point the place of its set in ``first``; -1 for a row of zeros.
+        For every point, the place of its set in ``first``; -1 for a row of zeros.
 
     Examples
     --------
@@ -76,27 +76,30 @@ class EqualPoints:
 
     @classmethod
     def of(cls, keys: NDArray, zero: bytes | None = None) -> Self:
-        """Points with the same key are equal; those with the key ``zero`` are no points."""
+        """Points with the same key are equal; those with the key ``zero`` belong to no set."""
+        # ``np.unique`` numbers the sets in the order of their keys; ``from_first`` numbers them in
+        # the order of the points.
         _, first, owner = np.unique(keys, return_index=True, return_inverse=True)
         left_out = keys == zero if zero is not None else np.zeros(len(keys), bool)
         return cls.from_first(np.where(left_out, NO_POINT, first[owner]))
 
     @classmethod
     def from_first(cls, first_equal: IntArray) -> Self:
-        """From the point that stands for every point, -1 for rows of zeros."""
+        """From the point that stands for every point; -1 for rows of zeros."""
+        # A point that stands for itself is the first of its set.
         first = np.flatnonzero(first_equal == np.arange(len(first_equal)))
         owner = np.searchsorted(first, first_equal)
         return cls(first, np.where(first_equal == NO_POINT, NO_POINT, owner))
 
     def with_near(self, sketches: FloatArray, dtype: np.dtype) -> Self:
-        """With those points merged too that differ by less than numbers of a type can tell.
+        """The same, with points merged that differ by less than their type can resolve.
 
         Parameters
         ----------
         sketches : ndarray of shape (n, n_numbers)
             See :func:`row_sketches`.
         dtype : dtype
-            The points' own.
+            The type of the points.
 
         Examples
         --------
@@ -107,15 +110,16 @@ class EqualPoints:
         >>> len(set(equal.with_near(row_sketches(x), x.dtype).first_equal.tolist()))
         2
         """
-        standing = near_sets(sketches[self.first], direction_precision(dtype))
-        if (standing == np.arange(len(standing))).all():
+        nearby = near_sets(sketches[self.first], direction_precision(dtype))
+        if (nearby == np.arange(len(nearby))).all():
             return self
-        first_equal = self.first[standing][self.owner]
+        # From a point to the first that equals it, and from there to the one that stands for both.
+        first_equal = self.first[nearby][self.owner]
         return self.from_first(np.where(self.owner == NO_POINT, NO_POINT, first_equal))
 
     @classmethod
     def none(cls, n_points: int) -> Self:
-        """All points differ."""
+        """No two points are equal."""
         return cls(np.arange(n_points), np.arange(n_points))
 
     @property
@@ -129,7 +133,7 @@ class EqualPoints:
 
     @cached_property
     def first_equal(self) -> IntArray:
-        """For every point the first that equals it; -1 for rows of zeros."""
+        """For every point, the first that equals it; -1 for rows of zeros."""
         return np.where(self.owner == NO_POINT, NO_POINT, self.first[self.owner])
 
     @cached_property
@@ -139,7 +143,7 @@ class EqualPoints:
 
     @property
     def weights(self) -> FloatArray | None:
-        """The counts, or None where all are one."""
+        """The counts, or None if all are one."""
         return None if (self.counts == 1).all() else self.counts
 
     @cached_property
@@ -150,6 +154,7 @@ class EqualPoints:
         """Values of the distinct points as values of all points; ``zero`` for rows of zeros."""
         if self.all_differ:
             return values
+        # The owner -1 of a row of zeros picks the last value, which the next line corrects.
         spread = values[self.owner]
         spread[self.zero_rows] = zero
         return spread
@@ -160,7 +165,7 @@ class EqualPoints:
         return self.spread(labels, largest)
 
     def cluster_shares(self, labels: NDArray[np.intp], n_clusters: int) -> FloatArray:
-        """The share of all points, rows of zeros apart, that each cluster has."""
+        """The share of the points that each cluster has; rows of zeros do not count."""
         sizes = np.bincount(labels[self.owner >= 0], minlength=n_clusters)
         return sizes / sizes.sum()
 
@@ -173,7 +178,7 @@ class EqualPoints:
         return codes if self.all_differ else _rows(self.spread_columns(codes), self.owner)
 
     def spread_columns(self, codes: sparse.csr_array) -> sparse.csr_array:
-        """Codes over the distinct points as codes over all, of each set over the first."""
+        """Codes over the distinct points as codes over all: each set is used through its first."""
         if self.all_differ:
             return codes
         columns = self.first[codes.indices].astype(codes.indices.dtype)
@@ -184,6 +189,7 @@ class EqualPoints:
         """Codes of the distinct points over each other: coefficients of equal points add up."""
         if self.all_differ:
             return codes
+        # A point that used its own copies would use itself now: no code does.
         return _without_loops(sparse.csr_array(codes[self.first] @ self._members))
 
     def merge_graph(self, graph: Graph, *, loops: bool = False) -> Graph:
@@ -193,6 +199,7 @@ class EqualPoints:
         """
         if self.all_differ:
             return graph
+        # ``M' W M`` with M the membership: its entry for two sets is the sum over all pairs.
         members = self._members
         if isinstance(graph, np.ndarray):
             merged = members.T @ (members.T @ graph).T
@@ -210,7 +217,7 @@ class EqualPoints:
 
     @cached_property
     def _members(self) -> sparse.csr_array:
-        """Row i has a one in the column of the set of point i; those of rows of zeros are empty."""
+        """Row i has a one in the column of the set of point i; it is empty for a row of zeros."""
         known = np.flatnonzero(self.owner >= 0)
         entries = np.ones(len(known)), (known, self.owner[known])
         return sparse.csr_array(entries, shape=(self.n, len(self.first)))
@@ -220,8 +227,9 @@ def row_digests(points: Points) -> bytes:
     """A digest of every point, one after the other.
 
     One hash over all bytes would have to pass its state from worker to worker. Digests of single
-    points do not depend on where shards begin, and only 16 bytes per point travel.
+    points do not depend on where shards begin, and only 16 bytes per point are sent.
     """
+    # Stored in the instance, as cached properties are; the class itself knows nothing of digests.
     known = points.__dict__.get("row_digests")
     if known is None:
         # Points of another type or width get other digests, even if their bytes are the same.
@@ -244,24 +252,26 @@ def zero_digest(points: Points) -> bytes:
 
 
 def _bytes_of(points: Points) -> Iterator[Any]:
-    """The bytes of every point; of a sparse one, those of its columns and values."""
+    """The bytes of every point; for a sparse one, those of its columns and values."""
     if not sparse.issparse(points.x):
         yield from (row.data for row in np.ascontiguousarray(points.x))
         return
+    # One type of integers: SciPy's choice depends on the size of the whole matrix.
     indices = points.x.indices.astype(np.int32, copy=False)
     for start, end in pairwise(points.x.indptr.tolist()):
         yield indices[start:end].tobytes() + points.x.data[start:end].tobytes()
 
 
 def take_rows(x: Any, rows: IntArray) -> Any:
-    """Some rows of an array of any kind; those of a memory-mapped one go to a file too."""
+    """Some rows of an array of any kind; those of a memory-mapped one go to a file, too."""
     if isinstance(x, np.ndarray) and is_memory_mapped(x):
         return stored_rows(x, rows)
     return x[rows]
 
 
 def _rows(codes: sparse.csr_array, rows: IntArray) -> sparse.csr_array:
-    """The named rows; an empty one for each -1."""
+    """The rows with these indices; an empty row for each -1."""
+    # Row 0 stands in for -1 at first, and its entries are then left out.
     chosen = sparse.csr_array(codes[np.maximum(rows, 0)])
     lengths = np.where(rows >= 0, np.diff(chosen.indptr), 0)
     kept = np.repeat(rows >= 0, np.diff(chosen.indptr))
@@ -289,7 +299,8 @@ def direction_precision(dtype: np.dtype) -> float:
     >>> [f"{direction_precision(np.dtype(kind)):.1e}" for kind in ("float64", "float32")]
     ['1.5e-08', '2.4e-07']
     """
-    # Points in float32 have rounding of their own, from the scaling to unit length.
+    # Points in float32 are rounded when they are scaled to unit length, so equal directions may
+    # differ by a few units in the last place.
     return float(max(np.sqrt(np.finfo(np.float64).eps), 2 * np.finfo(dtype).eps))
 
 
@@ -309,7 +320,7 @@ def row_sketches(x: UnitRows) -> FloatArray:
         return np.asarray(x @ directions.T)
     sketches = np.empty((x.shape[0], N_DIRECTIONS))
     # A sum along each row instead of a matrix product, whose bits would depend on the other rows of
-    # a block. Few rows at a time stay in the processor's cache.
+    # a block. A few rows at a time stay in the processor's cache.
     for start in range(0, x.shape[0], 64):
         block = x[start : start + 64].astype(np.float64, copy=False)
         for k, direction in enumerate(directions):
@@ -318,12 +329,12 @@ def row_sketches(x: UnitRows) -> FloatArray:
 
 
 def near_sets(sketches: FloatArray, precision: float) -> IntArray:
-    """For every point the one that stands for its set of points that are close.
+    """Sets of points that are close: for every point, the one that stands for its set.
 
     All points are one set at first. Sets are then split wherever a number of the sketches leaves a
-    gap, until none is left. So two points whose sketches are close are always in one set, and the
-    sets and the points that stand for them, those with the smallest sketches, do not depend on the
-    order of the points.
+    gap, until there are no gaps. So two points whose sketches are close are always in one set. The
+    point with the smallest sketch stands for its set, so nothing depends on the order of the
+    points.
 
     Examples
     --------
@@ -337,14 +348,18 @@ def near_sets(sketches: FloatArray, precision: float) -> IntArray:
     n_sets, unchanged = min(n_points, 1), 0
     k = 0
     while unchanged < n_numbers and n_sets < n_points:
+        # Sorted by one number within each set: a set is split where neighbours in this order are
+        # farther apart than close points can be.
         order = np.lexsort((sketches[:, k], sets))
         gap = np.diff(sketches[order, k]) > SPREAD * precision
         starts = np.concatenate(([True], gap | (np.diff(sets[order]) > 0)))
         sets[order] = np.cumsum(starts) - 1
         before, n_sets = n_sets, int(starts.sum())
-        # A split by one number may open gaps in the others: the end is a round without a split.
+        # A split by one number may open gaps in the others, so this ends only after a full round
+        # without a split.
         unchanged = unchanged + 1 if n_sets == before else 0
         k = (k + 1) % n_numbers
+    # By set, then by the first number of the sketch, then by the second, and so on.
     order = np.lexsort((*sketches.T[::-1], sets))
     _, first = np.unique(sets[order], return_index=True)
     return order[first][sets]

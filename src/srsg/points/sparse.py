@@ -1,7 +1,7 @@
-"""Sparse points: rows of a CSR matrix that stays one from the input to the kernels.
+"""Sparse points: rows of a CSR matrix, which stay sparse from the input to the kernels.
 
-Inner products of points with vectors take as many steps as the points have non-zeros. What is
-dense are blocks of bounded size: some vectors, and their correlations with all points.
+Inner products of points with vectors take as many steps as the points have non-zeros. Only blocks
+of bounded size are dense: some vectors, and their correlations with all points.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from scipy import sparse
 from srsg.types import Matrix
 
 UnitRows: TypeAlias = Any
-"""Points of unit length, one per row: an array or, for sparse input, a ``csr_array``, of which mypy
-knows nothing."""
+"""Points of unit length, one per row: an array or, for sparse input, a ``csr_array``. It is ``Any``
+because SciPy's sparse arrays have no types that mypy knows."""
 
 TILE = 16
 """Vectors multiplied by sparse points at once. For every non-zero the product reads one row of the
@@ -36,12 +36,14 @@ def sparse_unit_rows(X: Matrix, constant: float = 0.0) -> sparse.csr_array:
            [0. , 1. ]])
     """
     rows = sparse.csr_array(X, dtype=np.float64, copy=True)
-    # One form for equal points: sorted columns, none of them twice or zero.
+    # Equal points must have equal bytes, so there is one form: sorted columns, no column twice, no
+    # zero stored.
     rows.sum_duplicates()
     rows.eliminate_zeros()
     if constant:
         column = np.full((rows.shape[0], 1), constant)
         rows = sparse.csr_array(sparse.hstack([rows, sparse.csr_array(column)], format="csr"))
+    # Rows of zeros are left out below: ``reduceat`` would give them an entry of the next row.
     sizes = np.diff(rows.indptr)
     filled = sizes > 0
     starts, sizes = rows.indptr[:-1][filled], sizes[filled]
@@ -71,12 +73,12 @@ def longest_row(x: sparse.csr_array) -> int:
 
 
 def same_kind(x: Any, like: UnitRows) -> UnitRows:
-    """Rows as an array, if that is what the others are, or as a CSR matrix like the others."""
+    """Rows of the same kind and type as others: an array, or a CSR matrix."""
     if sparse.issparse(like):
         return sparse.csr_array(x, dtype=like.dtype)
     return np.ascontiguousarray(dense_rows(x), dtype=like.dtype)
 
 
 def dense_rows(x: UnitRows) -> NDArray[np.floating]:
-    """A block of points as an array: what they are compared with."""
+    """A block of points as an array."""
     return x.toarray() if sparse.issparse(x) else x

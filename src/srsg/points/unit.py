@@ -25,7 +25,8 @@ KernelRows: TypeAlias = DenseRows | SparseRows
 """Points of unit length as the kernels take them."""
 
 BLOCK_SIZE = 256
-"""Points that are scanned at once by default."""
+"""How many points are scanned at once by default: enough for a fast matrix product, while their
+correlations take only 1 KB of memory for each of the n points."""
 
 
 @dataclass(frozen=True)
@@ -71,18 +72,22 @@ class Points:
     @cached_property
     def x32(self) -> UnitRows:
         """The points in float32, which is precise enough to find candidates; float64 decides."""
+        # A product in float32 takes about half the time of one in float64.
         if sparse.issparse(self.x):
             parts = (self.x.data.astype(np.float32), self.x.indices, self.x.indptr)
-            return sparse.csr_array(parts, shape=self.x.shape)  # shares the places of its entries
+            return sparse.csr_array(parts, shape=self.x.shape)  # shares the arrays of indices
         if self.x.dtype == np.float32 or not is_memory_mapped(self.x):
             return self.x.astype(np.float32, copy=False)
+        # Points that are too many for memory are so in float32, too.
         blocks = (self.x[rows] for rows in row_slices(self.n))
         return _stored(blocks, self.x.shape, np.float32)
 
     @cached_property
     def correlation_error(self) -> float:
         """Bound on the rounding of a float32 inner product of unit vectors."""
-        # The rounding grows with the number of terms: zeros of a sparse point add none.
+        # 2^-24 is the rounding of one operation. The bound grows with the number of terms, in
+        # whatever order they are added; zeros of a sparse point add none. A few more terms allow
+        # for the rounding of the points themselves to float32.
         terms = longest_row(self.x) if sparse.issparse(self.x) else self.n_features
         return (terms + 8) * 2.0**-24
 
@@ -91,7 +96,7 @@ class Points:
     ) -> NDArray[np.float32]:
         """Inner products of the vectors with every point: one matrix product.
 
-        They are put into the first rows of ``room``, if given.
+        They are written to the first rows of ``room``, if given.
         """
         out = None if room is None else room[: len(vectors)]
         if sparse.issparse(self.x):
@@ -115,7 +120,7 @@ class Points:
 
 
 def kernel_rows(x: UnitRows) -> KernelRows:
-    """Points as kernels take them: an array, in the place of its precision, or the parts of a CSR
+    """Points as kernels take them: dense rows in one of two precisions, or the parts of a CSR
     matrix. Nothing is copied.
 
     Examples
@@ -130,7 +135,8 @@ def kernel_rows(x: UnitRows) -> KernelRows:
         if x.dtype == np.float32:
             return DenseRows(np.empty((0, n_features)), x)
         return DenseRows(x, np.empty((0, n_features), np.float32))
-    # SciPy's choice of integers depends on the size; kernels are compiled for one.
+    # SciPy chooses the type of the integers by the size of the matrix; kernels are compiled for one
+    # choice.
     indices = x.indices.astype(np.int32, copy=False)
     indptr = x.indptr.astype(np.int64, copy=False)
     return SparseRows(x.data, indices, indptr, x.shape[1])
@@ -138,7 +144,7 @@ def kernel_rows(x: UnitRows) -> KernelRows:
 
 @dataclass(frozen=True)
 class Rows:
-    """Some of the points, or all, for work that names points by their indices.
+    """Some of the points, or all of them, for work that names points by their indices.
 
     Examples
     --------
@@ -155,7 +161,7 @@ class Rows:
 
     @property
     def for_kernels(self) -> KernelRows:
-        """They themselves, as kernels take them."""
+        """The rows, as kernels take them."""
         return kernel_rows(self.x)
 
     def places(self, index: IntArray) -> IntArray:
@@ -192,6 +198,7 @@ class Queries:
         """The new points or, without any, the points themselves."""
         if new is None:
             return cls(np.arange(points.n))
+        # The type of the points, so that a new point equal to a fitted one has the same bits.
         if points.in_shards:
             return cls(np.full(new.n, -1), np.ascontiguousarray(new.x, dtype=points.dtype))
         return cls(np.full(new.n, -1), same_kind(new.x, points.x))
@@ -208,7 +215,7 @@ class Queries:
         return [self[rows] for rows in blocks_of_rows(len(self), block_size)]
 
     def needed(self, *others: IntArray) -> IntArray:
-        """The points that are queries, and the others given, each once, in rising order."""
+        """The points that are queries and the given others, each once, in rising order."""
         return unique_indices(self.own[self.own >= 0], *others)
 
     def vectors(self, rows: Rows) -> UnitRows:
@@ -220,7 +227,8 @@ def unit_points(X: Matrix, *, constant: float = 0.0, keep_zero_rows: bool = Fals
     """Scale every row to unit l2 norm.
 
     A ``constant`` other than zero is appended to every row first, as one more coordinate. A row of
-    zeros is refused, or stays as it is if told so: it must then be left out of whatever is coded.
+    zeros is an error or, with ``keep_zero_rows``, stays as it is: it must then be left out of
+    whatever is coded.
 
     Sparse rows stay sparse. Memory-mapped rows stay out of memory: the points go to a temporary
     file.
@@ -228,7 +236,7 @@ def unit_points(X: Matrix, *, constant: float = 0.0, keep_zero_rows: bool = Fals
     Raises
     ------
     ValueError
-        If a row is zero: it has no direction. Not with ``keep_zero_rows``.
+        If a row is zero, because it has no direction; not with ``keep_zero_rows``.
     """
     if sparse.issparse(X):
         rows = sparse_unit_rows(X, constant)
@@ -238,7 +246,9 @@ def unit_points(X: Matrix, *, constant: float = 0.0, keep_zero_rows: bool = Fals
     dense = np.asarray(X)
     dtype = float_type(dense)
     shape = (len(dense), dense.shape[1] + (constant != 0))
+    # Views of a few rows each: the whole work below needs little memory beside the result.
     blocks = [dense[rows] for rows in row_slices(len(dense))]
+    # Checked before anything is written. With a constant, no row is zero.
     if not constant and not keep_zero_rows:
         check_zero_rows(np.flatnonzero(np.concatenate([~block.any(axis=1) for block in blocks])))
     unit = (unit_rows(with_constant(block, constant)) for block in blocks)
@@ -255,6 +265,7 @@ def with_constant(rows: NDArray, constant: float) -> NDArray:
     if not constant:
         return rows
     dtype = np.dtype(float_type(rows))
+    # Otherwise it would become infinite, and every point NaN.
     if constant > float(np.finfo(dtype).max):
         raise ValueError(
             f"The constant coordinate, {constant:g}, is too large for {dtype}: use a smaller "
@@ -302,7 +313,8 @@ def float_type(array: NDArray) -> type[np.floating]:
 def unit_rows(block: NDArray) -> NDArray[np.floating]:
     """Rows scaled to unit l2 norm; rows of zeros stay zero."""
     # Contiguous, because in another memory order the sums below would have other bits. Scaling by
-    # the largest entry first keeps the norms of huge and tiny rows finite.
+    # the largest entry first keeps the squares of huge rows finite, and those of tiny rows above
+    # zero.
     rows = np.ascontiguousarray(block, float_type(block))
     largest = np.abs(rows).max(axis=1, keepdims=True)
     rows = rows / np.where(largest > 0, largest, 1)
@@ -312,7 +324,7 @@ def unit_rows(block: NDArray) -> NDArray[np.floating]:
 
 
 def is_memory_mapped(array: Any) -> bool:
-    """Whether the numbers of an array are in a file.
+    """Whether the numbers of an array are in a file, not in memory.
 
     Examples
     --------
@@ -321,6 +333,7 @@ def is_memory_mapped(array: Any) -> bool:
     >>> is_memory_mapped(np.zeros(3))
     False
     """
+    # A view of a memory map is a plain array, so its bases are looked at, too.
     while array is not None and not isinstance(array, np.memmap):
         array = getattr(array, "base", None)
     return array is not None
@@ -334,6 +347,7 @@ def stored_rows(x: NDArray, rows: IntArray) -> NDArray:
 
 def _stored(blocks: Iterable[NDArray], shape: tuple[int, ...], dtype: type[np.floating]) -> NDArray:
     """An array in a file that is deleted together with the array."""
+    # The map stays valid after the file is closed; the system frees the file with its last view.
     with TemporaryFile(prefix="srsg-") as file:
         for block in blocks:
             file.write(np.ascontiguousarray(block, dtype).data)
@@ -342,7 +356,7 @@ def _stored(blocks: Iterable[NDArray], shape: tuple[int, ...], dtype: type[np.fl
 
 
 def unique_indices(*indices: IntArray) -> IntArray:
-    """All given indices, each once, in rising order; faster than sorting them.
+    """All given indices, each once, in rising order; a table is faster than sorting them.
 
     Examples
     --------

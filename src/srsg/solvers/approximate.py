@@ -1,9 +1,9 @@
 """The l1-graph's codes over candidates, for more points than can all be compared.
 
 Half of the candidates of a point are those that correlate most with it. The other half correlate
-with the residual of its code over the first half: that is where the l1 code over all points would
-look next. The code is exact over its candidates. For a random sample, a certificate against *all*
-points shows how far such codes are from those over all points.
+with the residual of its code over the first half: these are the points that would join next if the
+code could use all points. The code is exact over its candidates. For a random sample, a certificate
+against *all* points shows how far such codes are from the exact ones.
 """
 
 from __future__ import annotations
@@ -25,13 +25,14 @@ from srsg.points import Points, blocks_of_rows, kernel_rows
 from srsg.types import FloatArray, IntArray
 
 N_CANDIDATES = 100
-"""Candidates of a point by default."""
+"""How many candidates a point has by default."""
 
 N_CERTIFIED = 1000
-"""Points whose codes are certified against all points by default."""
+"""How many codes are certified against all points by default."""
 
 SEARCHED_AT_ONCE = 256
-"""Points per search, whatever the block size: their number may change the bits of a search."""
+"""Points per search. This does not follow the block size, because the number of points in a search
+may change its bits."""
 
 
 @dataclass(frozen=True)
@@ -43,9 +44,9 @@ class ApproximateCodes:
     codes : csr_array of shape (n, n)
         Row i is the code of point i, zero at i.
     neighbors : ndarray of shape (n, n_neighbors)
-        The nearest of those that the search found, nearest first, ties by index.
+        The nearest of the points that the search found, nearest first, ties by index.
     certified : ndarray of shape (n_certified,)
-        The points of the sample, ascending.
+        The points of the sample, in rising order.
     kkt_violation, dual_gap : ndarray of shape (n_certified,)
         Largest violation of the optimality conditions, and the duality gap, of the codes of
         these points as codes over all points.
@@ -82,7 +83,7 @@ def approximate_l1_codes(
     n_neighbors : int
         How many nearest neighbours to report along the way.
     n_certified : int
-        Size of the random sample that is certified; all points if there are no more than that.
+        Size of the random sample that is certified; all points, if there are no more than that.
     random_state : RandomState, optional
         Draws the sample; the codes do not depend on it.
     engine : Engine, optional
@@ -106,6 +107,7 @@ def approximate_l1_codes(
     True
     """
     engine = engine or ThreadEngine()
+    # A point is never its own candidate.
     n_candidates = min(n_candidates, points.n - 1)
     with engine.progress.stage("index of the points", 1):
         index = CandidateIndex.of(points, n_candidates)
@@ -146,18 +148,19 @@ def _code(
     codes = Codes.empty(len(rows), n_candidates)
 
     # First half: points that correlate with the target. They give a first code.
-    half = -(-n_candidates // 2)
+    half = -(-n_candidates // 2)  # rounded up
     near = search(targets, rows, max(half, n_neighbors), least=n_neighbors)
     neighbors = np.empty((len(rows), n_neighbors), np.int64)
     if n_neighbors:
         nearest_candidates(x, coded, near.ids, neighbors)
-    # Codes use points of either sign, but the index finds positive correlations only. Between
-    # points without negative entries there are no others.
+    # Coefficients may be negative, but the index finds only positive correlations. Negative ones
+    # are found with the negated points. Points without negative entries have none.
     opposite = [search(-targets, rows, half)] if data.signed else []
     add_candidates(codes, strongest_of([near, *opposite], half), half)
     solve_over_candidates(x, coded, codes, lam / 2)
 
-    # Second half: points that correlate with what the first code leaves, of either sign.
+    # Second half: points that correlate with what the first code leaves over, with either sign.
+    # Residuals have both signs even where points have not.
     resid = np.empty(targets.shape)
     residuals(x, coded, codes, resid)
     left_over = [search(sign * resid, rows, n_candidates) for sign in (1, -1)]
@@ -208,6 +211,7 @@ def _certify(data: tuple[Points, sparse.csr_array], rows: IntArray, *, lam: floa
     resid, inside = _polish(points, points.x[rows], codes, lam)
     correlations, error = points.correlations(resid), points.correlation_error
     index, outside = np.empty(len(rows), np.int64), np.empty(len(rows))
+    # The strongest point outside the code decides how far the code is from optimal over all points.
     strongest(points.for_kernels, rows, resid, correlations, codes, error, index, outside)
     certificate = Certificate.empty(len(rows))
     certify(inside, np.full(len(rows), lam / 2), outside, certificate)

@@ -20,7 +20,7 @@ def smallest_empty_lam(
 ) -> FloatArray:
     """For every point, the smallest lam at which its code is empty.
 
-    At ``lam * l1_ratio = 2 max_j |x_j' x_i|`` no other point is worth its cost. With ``queries``,
+    At ``lam * l1_ratio = 2 max_j |x_j' x_i|``, no other point is worth its cost. With ``queries``,
     the same for each of these, which may use all points.
 
     Examples
@@ -38,7 +38,7 @@ def smallest_empty_lam(
 
 def _largest(points: Points, block: Queries) -> FloatArray:
     vectors = dense_rows(block.vectors(Rows(points.x))).astype(np.float64)
-    # The residual of an empty code is the point itself, so this is the first step of the l1 codes.
+    # The residual of an empty code is the point itself, so this is the first scan of the l1 codes.
     index, strength = np.empty(len(block), np.int64), np.empty(len(block))
     strongest(
         points.for_kernels,

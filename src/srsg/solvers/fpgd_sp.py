@@ -61,8 +61,8 @@ def fpgd_sp(
 ) -> FloatArray | tuple[FloatArray, Bunch]:
     """Minimise ``||b - A z||^2 + gamma * sum_{c_t > 0} c_t [z_t != 0]``, eq. (7), from ``z0``.
 
-    The run is Algorithm 1 with ``alpha_k = 2 / (k + 1)`` and ``lambda_k = step * k / 2``. It is
-    done on the coordinates that move: those with ``z0_t != 0`` or ``c_t <= 0``, and any other whose
+    This is Algorithm 1 with ``alpha_k = 2 / (k + 1)`` and ``lambda_k = step * k / 2``. It runs on
+    the coordinates that move: those with ``z0_t != 0`` or ``c_t <= 0``, and any other whose
     gradient might lift it over its threshold. A run on all coordinates gives the same result.
 
     Parameters
@@ -72,23 +72,23 @@ def fpgd_sp(
     b : array of shape (d,)
         What is coded; the paper's ``x_i``.
     c : array of shape (n,)
-        Penalties: support at ``c_t > 0`` costs ``gamma * c_t``, elsewhere it is free.
+        Penalties: a non-zero where ``c_t > 0`` costs ``gamma * c_t``, elsewhere it is free.
     gamma : float
         Weight of the penalties.
     z0 : array of shape (n,)
         Where to start.
     step : float
         The step s. Theorem 3.2 asks for less than ``1 / (2 sigma_max(A)^2)``, see
-        :func:`srsg.solvers.theorem_step`; far larger ones stay stable as long as they are
+        :func:`srsg.solvers.theorem_step`. Far larger steps are stable, too, as long as they are
         below ``1 / (2 sigma_max(A_S)^2)`` for the columns S that move.
     max_iter : int
         Number of iterations, the paper's M_p.
     tol : float
-        Stop once the objective changes by less than this; zero never stops early.
+        Stop once the objective changes by less than this; with zero, never stop early.
     fixed_zero : int or array of int, optional
         Coordinates that must stay zero, such as the point itself.
     return_history : bool
-        Return the history too.
+        Whether to return the history, too.
 
     Returns
     -------
@@ -113,9 +113,10 @@ def fpgd_sp(
     A, b, c, z0 = _checked(A, b, c, z0)
     _check_positive(gamma=gamma, step=step, max_iter=max_iter)
     allowed = _allowed(fixed_zero, len(z0))
+    # What must stay zero cannot start elsewhere: the paper's ``z_i = 0``.
     z0 = np.where(allowed, z0, 0.0)
     takes_part = allowed & ((z0 != 0) | (c <= 0))
-    # Overflow is noticed in what comes out of it.
+    # Numbers that overflow are not warned of here, but found by the check below.
     with np.errstate(over="ignore", invalid="ignore"):
         norms = np.linalg.norm(A, axis=0)
         resid = b - A @ z0
@@ -123,25 +124,27 @@ def fpgd_sp(
         sizes = np.concatenate([norms**2, start_gradient, [resid @ resid, b @ b]])
     if not np.isfinite(sizes).all():
         raise ValueError("A, b or z0 is too large: the objective overflows.")
-    # Where c < 0 the root is NaN, with which no comparison is true: these coordinates take part
-    # from the start anyway.
+    # Where c < 0 the root is NaN, and no comparison with NaN is true. That is fine: these
+    # coordinates take part from the start. Divided by the step, as in ``with_entrants``.
     with np.errstate(over="ignore", invalid="ignore"):
         threshold = np.sqrt(2 * gamma * c / step)
     settings = Settings(float(gamma), float(step), int(max_iter), float(tol))
-    # Coordinates only ever join, so there are at most n rounds.
+    # Coordinates join and never leave, so there are at most n rounds.
     while True:
         active = np.flatnonzero(takes_part)
         z, run, trace = _run(A[:, active], b, c[active], z0[active], settings)
         if not np.isfinite(run.fit):
             raise ValueError(f"step={step} is too large: the iterates diverge.")
-        # Two bounds on the gradient over the whole run, as in the kernels' check: from where it
-        # started and how far the run went, and from the length of the residual.
+        # Two bounds on the gradient over the whole run, as in the check of the sweeps: its start
+        # plus how far the run went, and the length of the residual. Atoms need not have unit norm
+        # here, so both are multiplied by their norms.
         travelled = start_gradient + 2 * run.radius * norms
         gradient_bound = np.minimum(travelled, 2 * run.residual_norm * norms)
         entrants = allowed & ~takes_part & (gradient_bound > threshold)
         if not entrants.any():
             break
         takes_part |= entrants
+    # Back to full length.
     solution = np.zeros_like(z0)
     solution[active] = z
     if not return_history:
@@ -165,6 +168,7 @@ def _run(
     trace = Trace(np.empty(shape[0]), np.empty(shape), np.empty(shape))
     z = z0.copy()
     touched = np.empty(len(z), dtype=bool)
+    # One thread of BLAS: with more, the bits of a product may depend on how many there are.
     with serial_linear_algebra(), np.errstate(over="ignore", invalid="ignore"):
         gram, correlation = A.T @ A, A.T @ b
         run = fpgd_sp_run(gram, correlation, float(b @ b), c, z, touched, settings, trace)
@@ -172,6 +176,7 @@ def _run(
 
 
 def _checked(*arrays: ArrayLike) -> tuple[FloatArray, ...]:
+    """The arrays in float64, or an error that names the one that does not fit."""
     names = ("A", "b", "c", "z0")
     A, b, c, z0 = checked = tuple(np.array(array, dtype=np.float64) for array in arrays)
     for name, array in zip(names, checked, strict=True):

@@ -1,8 +1,8 @@
 """The l1-graph's codes, eq. (1) of the paper: exact, certified, at the cost of few scans.
 
 Each point is coded over a small working set. A *scan*, one matrix product of the residuals of
-a block of points with all points, shows which points violate the optimality conditions; the worst
-join the working set, until there are none. In the first scan the residuals are the points
+a block of points with all points, shows which points violate the optimality conditions. The worst
+of these join the working set, until there are none. In the first scan the residuals are the points
 themselves, so the nearest neighbours are a by-product. Float64 decides which points join, so every
 working set grows in the same way, whatever the blocks are and wherever the points lie.
 """
@@ -27,7 +27,7 @@ from srsg.solvers.scans import L1Scan, ScanBlock, Scanned, WorkingSets
 from srsg.types import FloatArray, IntArray
 
 MAX_SCANS = 100
-"""A bound on the scans. Codes usually take 3 to 10; a tiny lam may take more than anyone can wait
+"""A limit on the scans. Codes usually take 3 to 10. A tiny lam may take more than anyone can wait
 for, and rounding may make the same points join and leave forever."""
 
 ROUNDING = 1e-14
@@ -110,6 +110,8 @@ def l1_codes(
     half_lam = np.broadcast_to(np.asarray(lam, dtype=np.float64) / 2, len(wanted)).copy()
     ridges = np.broadcast_to(np.asarray(ridge, dtype=np.float64), len(wanted)).copy()
     start = WorkingSets.empty(half_lam, ridges)
+    # The key of the checkpoint names everything that the codes depend on. Blocks and workers are
+    # not part of it: they change no bit.
     keep = engine.checkpoint.of(
         "l1 codes",
         lambda: engine.fingerprint(points),
@@ -156,7 +158,8 @@ def solve_exactly(
     while len(active.rows):
         n_scans += 1
         # Half of the tolerance, because the scans check the conditions of half the objective. It
-        # is never below rounding, or the scans might not end.
+        # is never below rounding, or the scans might not end. Only the first scan can find
+        # neighbours, because later residuals are not the points themselves.
         task = L1Scan(
             max(tol, ROUNDING) / 2,
             n_neighbors if n_scans == 1 else 0,
@@ -164,6 +167,7 @@ def solve_exactly(
             last=n_scans == MAX_SCANS,
         )
         blocks = _scan(task, n_scans, points, queries, active, engine, keep)
+        # Each scan has fewer rows than the one before: those without violators are done.
         active = WorkingSets.concatenate([block.going_on for block in blocks])
         scanned += blocks
         if n_scans == 1:
@@ -173,12 +177,13 @@ def solve_exactly(
             active = active[locality_order(own, active.codes, points.n, engine.block_size)]
     sets = WorkingSets.concatenate([block.done for block in scanned])
     if keep.n_loaded:
-        # What a folder says about codes is not taken on trust: one more scan certifies them.
+        # Codes from a checkpoint's folder are not taken on trust: one more scan certifies them.
         check = L1Scan(max(tol, ROUNDING) / 2, 0, engine.block_size, last=True)
         label = f"certificates of {len(sets.rows)} points"
         scanned = _scan_all(check, points, queries, sets, engine, label)
         sets = WorkingSets.concatenate([block.done for block in scanned])
 
+    # Blocks finished in the order of the scans, so everything is put back in the order of the rows.
     def of_codes(part: Callable[[Scanned], NDArray]) -> NDArray:
         return _in_order(scanned, lambda block: block.done.rows, part)
 
@@ -201,7 +206,7 @@ def _scan(
     keep: Checkpoint,
 ) -> list[Scanned]:
     """One scan of the active queries, except those whose outcome is in the checkpoint."""
-    # An earlier run may have had blocks of other sizes: what counts is which rows it has done.
+    # An earlier run may have used other block sizes: what counts is which rows it has done.
     kept, save = keep.resume(f"scan-{number}", Scanned)
     rest = active.without([block.rows for block in kept]) if kept else active
     label = f"codes, scan {number} of {len(active.rows)} points"
@@ -234,17 +239,17 @@ def _in_order(
     rows: Callable[[Scanned], IntArray],
     part: Callable[[Scanned], NDArray],
 ) -> NDArray:
-    """A part of all blocks, in the order of its rows."""
+    """One part of every block, put together in the order of the rows."""
     order = np.argsort(np.concatenate([rows(block) for block in blocks]))
     return np.concatenate([part(block) for block in blocks])[order]
 
 
 def locality_order(own: IntArray, codes: Codes, n_points: int, group_size: int) -> IntArray:
-    """Bring rows together that are coded over each other, or over the same points.
+    """An order in which rows that are coded over each other, or over the same points, are close.
 
-    Every row joins the first point in its working set. Then every group joins another one, that
-    which comes first in the working set of one of its rows, and so on until groups are large.
-    Blocks of points can be coded in any order; in this one, fewer rows have to be fetched from
+    Every row joins the group of the first point in its working set. Then every group joins the
+    group that comes first in the working set of one of its rows, and so on until groups are large.
+    Blocks of points can be coded in any order. In this one, fewer rows have to be fetched from
     other workers, and those that are fetched stay in the processor's cache.
 
     Parameters
@@ -273,7 +278,7 @@ def locality_order(own: IntArray, codes: Codes, n_points: int, group_size: int) 
     array([0, 2, 1, 3])
     """
     n_rows = len(own)
-    # New vectors get numbers after those of the points: no working set contains them.
+    # New vectors get numbers after those of the points, because no working set contains them.
     vertex = np.where(own < 0, n_points + np.arange(n_rows), own)
     group = np.arange(n_points + n_rows)
     nested = [vertex]
@@ -284,6 +289,8 @@ def locality_order(own: IntArray, codes: Codes, n_points: int, group_size: int) 
         linked = np.flatnonzero(outside.any(axis=1))
         if not linked.size:
             break
+        # The first member of each row's working set that is in another group, and for each group
+        # the row with the lowest such rank. Sorting by both keys makes ties go by row.
         rank = outside[linked].argmax(axis=1)
         closest = np.lexsort((rank, mine[linked]))
         groups, first = np.unique(mine[linked][closest], return_index=True)
@@ -291,9 +298,11 @@ def locality_order(own: IntArray, codes: Codes, n_points: int, group_size: int) 
         other = theirs[row, rank[closest[first]]]
         links = sparse.coo_array((np.ones(len(row)), (groups, other)), shape=2 * group.shape)
         _, component = connected_components(links, directed=False)
+        # Groups that follow each other in a chain or a circle all become one.
         group = component[group]
         nested.append(group[vertex])
-    # Sorted by the last and largest groups first, and by smaller ones within each.
+    # ``lexsort`` sorts by its last key first: by the largest groups, then by the smaller ones
+    # within each.
     return np.lexsort(nested)
 
 

@@ -30,15 +30,15 @@ from srsg.types import FloatArray, IntArray
 Laplacian = Literal["neighbors", "codes"]
 
 TOL = 5e-11
-"""Largest violation of the optimality conditions that is left, in the gradient of half the
+"""Largest violation of the optimality conditions that may be left, in the gradient of half the
 objective."""
 
-NO_NEWS = 10
-"""Violations up to this many times the tolerance bring no warning if rounding explains them."""
+ROUNDING_ALLOWANCE = 10
+"""Violations up to this many times the tolerance cause no warning if rounding explains them."""
 
 FIRST_TOL = 1e-4
-"""The same before the first scan: what it lets into the working sets does not depend on more
-digits."""
+"""The tolerance before the first scan: what this scan lets into the working sets does not depend on
+more digits."""
 
 AHEAD = 0.5
 """After a scan a working set takes in every point that would become a violator if the residual
@@ -47,18 +47,18 @@ moved on by this fraction of its last move."""
 FARTHEST = 0.25
 """But no point whose correlation is below ``half_lam`` by more than this fraction of it."""
 
-LEAST_TAKEN = 64
+JOINING_LIMIT = 64
 """How many points may join a working set after a scan; as many as it has, if that is more."""
 
 MAX_SCANS = 100
-"""A bound on the scans of a point in one sweep. Usually there are one or two."""
+"""A limit on the scans of a point in one sweep. Usually there are one or two."""
 
 GRAM_BYTES = 2**30
 """Most memory for the inner products of all pairs of points."""
 
 GRAM_FEATURES = 128
-"""With fewer features, products with the points themselves cost less than with their Gram matrix:
-codes have a hundred entries and more."""
+"""With fewer features, products with the points themselves cost less than products with their Gram
+matrix, since codes have a hundred entries and more."""
 
 LARGEST_WEIGHT = 1e150
 """The squares of larger weights overflow."""
@@ -77,7 +77,7 @@ class LaplacianCodes:
     kkt_violation, dual_gap : ndarray of shape (n,)
         Certificates of each point's own problem, when it was last solved.
     converged : bool
-        Whether the sweeps ended before their bound.
+        Whether the sweeps ended before their limit.
     """
 
     codes: sparse.csr_array
@@ -118,7 +118,7 @@ def laplacian_codes(
     lam, gamma : float
         Weights of the l1 norm and of the Laplacian.
     max_sweeps : int
-        A bound on the number of sweeps over the points.
+        The most sweeps over the points.
     tol : float
         The sweeps end when the objective changes by less than this.
     laplacian : {"neighbors", "codes"}
@@ -158,7 +158,8 @@ def laplacian_codes(
         if ridge > LARGEST_WEIGHT:
             raise ValueError(f"gamma={gamma} is too large: the objective overflows.")
         with engine.progress.stage(f"sweep {len(objective)}", points.n) as stage:
-            # No two points of a set are neighbours, so none of them pulls on another.
+            # No two points of a set are neighbours, so none of them pulls on another, and all can
+            # be solved at once with the result of the order 1..n.
             for rows in independent_sets(weights.indptr, weights.indices):
                 fair_share = -(-len(rows) // engine.n_workers)  # keeps all workers busy
                 parts = np.split(rows, range(0, len(rows), min(engine.block_size, fair_share))[1:])
@@ -170,8 +171,9 @@ def laplacian_codes(
         converged = abs(objective[-1] - objective[-2]) < tol
         if laplacian == "codes":
             similarity = symmetrized(result)
-    # A strong pull costs digits of the gradient: what rounding leaves is no news up to a point.
-    reached = 2 * min(max(TOL, ROUNDING * ridge), NO_NEWS * TOL)
+    # A strong pull costs digits of the gradient. Within limits, what rounding leaves is not worth a
+    # warning.
+    reached = 2 * min(max(TOL, ROUNDING * ridge), ROUNDING_ALLOWANCE * TOL)
     after = f"at most {MAX_SCANS} scans per sweep"
     warn_of_violations(state.certificate.violation, reached, after)
     return LaplacianCodes(result, np.array(objective), *state.certificate, converged)
@@ -209,6 +211,7 @@ class _State:
     @classmethod
     def before_the_first_scan(cls, points: Points, init_codes: sparse.csr_array) -> Self:
         """The given codes, with nothing known about the points outside them."""
+        # An infinite bound: every point outside may violate, so the first sweep scans all points.
         nothing_known = np.full(points.n, np.inf)
         last_scan = LastScan(np.zeros(points.x.shape), nothing_known, np.zeros(points.n))
         return cls(Codes.from_csr(init_codes), last_scan, Certificate.empty(points.n))
@@ -216,6 +219,8 @@ class _State:
     def problems(self, rows: IntArray, weights: sparse.csr_array, lam: float) -> _Problems:
         """The problems of some points, given the codes of their neighbours."""
         edges = weights[rows]
+        # The sum of ``w_j |z - z_j|^2`` over the neighbours is ``ridge |z|^2 - 2 q' z`` plus a
+        # constant, with the sum of the weights as ridge and ``q = sum w_j z_j`` as pull.
         ridge = edges.sum(axis=1)
         # The width is at most what a point and its neighbours hold together.
         edges.data[:] = 1.0
@@ -231,10 +236,10 @@ class _State:
         ).with_room(0)
 
     def update(self, solved: list[_Problems]) -> None:
-        """Take over the new codes of some points, and what is now known about them."""
+        """Store the new codes of some points, and what is now known about them."""
         for part in solved:
             rows, codes, width = part.rows, part.codes, part.codes.longest
-            # Half as much again, so that the codes of all points are seldom copied.
+            # Half as much again, so that the codes of all points are rarely copied.
             if width > self.codes.width:
                 self.codes = self.codes.resized(width + width // 2)
             self.codes.index[rows, :width] = codes.index[:, :width]
@@ -245,7 +250,7 @@ class _State:
                 all_points[rows] = some
 
     def result(self, n_points: int) -> sparse.csr_array:
-        """The codes alone."""
+        """The codes without the unused points of their working sets."""
         codes = self.codes.to_csr(n_points)
         codes.eliminate_zeros()
         codes.sort_indices()
@@ -253,19 +258,19 @@ class _State:
 
 
 def _gram_matrix(points: Points, most_bytes: int, engine: Engine) -> FloatArray | None:
-    """Inner products of all pairs of points; None where they would not pay."""
+    """Inner products of all pairs of points; None if they are too many or would not save time."""
     n = points.n
     if 8 * n * n > most_bytes or points.n_features < GRAM_FEATURES:
         return None
     gram = np.empty((n, n))
 
     def fill(x: NDArray[np.floating], rows: slice) -> None:
-        # The matrix is symmetric: what lies below the diagonal is copied.
+        # The matrix is symmetric: what is computed below the diagonal is copied above it.
         products = np.matmul(x[rows].astype(float), x[: rows.stop].T.astype(float, copy=False))
         gram[rows, : rows.stop] = products
         gram[: rows.start, rows] = products[:, : rows.start].T
 
-    # In blocks of a fixed size: another order of the sums would have other bits.
+    # In blocks of a fixed size: another order of the sums would give other bits.
     engine.quiet().map(fill, points.x, list(row_slices(n, BLOCK_SIZE)), label="inner products")
     return gram
 
@@ -278,6 +283,8 @@ def _solve(data: tuple[Points, FloatArray | None], problems: _Problems) -> _Prob
     resid = np.empty((len(rows), x.shape[1]))
     outside = np.zeros(len(rows))
     active = np.arange(len(rows))
+    # The first round is rough. The second one solves all points to the full tolerance; from then on
+    # only those go on that still have violators outside their working sets.
     for tol in (FIRST_TOL, *(TOL,) * (MAX_SCANS - 1)):
         codes, penalty = problems.codes, problems.penalty
         if gram is None:
@@ -290,8 +297,10 @@ def _solve(data: tuple[Points, FloatArray | None], problems: _Problems) -> _Prob
         outside[active] = 0.0
         scanned, moved = active[may_violate], moved[may_violate]
         if len(scanned):
+            # The residual is likely to move on, though less than before. Points that would become
+            # violators by that join now, which may save a scan.
             last_scan.radius[scanned] = np.minimum(AHEAD * moved, FARTHEST * half_lam[scanned])
-            most = np.maximum(LEAST_TAKEN, codes.size)
+            most = np.maximum(JOINING_LIMIT, codes.size)
             problems = problems.with_room(int(most[scanned].max()))
             renew_working_sets(
                 x,
@@ -307,8 +316,8 @@ def _solve(data: tuple[Points, FloatArray | None], problems: _Problems) -> _Prob
                 outside,
             )
         if tol == TOL:
-            # The solver leaves violations up to the tolerance. To insist on less here would let the
-            # same points in and drop them again forever.
+            # The solver leaves violations up to the tolerance. If less were demanded here, the same
+            # points might be let in and dropped again forever.
             active = scanned[outside[scanned] > TOL]
         if not len(active):
             break
@@ -324,10 +333,11 @@ def _objective(
     gamma: float,
 ) -> float:
     # Block by block, because the fitted points together would take as much memory as the points.
-    # The blocks have a fixed size: another order of the sum would have other bits.
+    # The blocks have a fixed size: another order of the sums would give other bits.
     fit = 0.0
     for rows in blocks_of_rows(points.n, BLOCK_SIZE):
         fit += np.sum((points.x[rows] - codes[rows] @ points.x) ** 2)
+    # ``|z_i - z_j|^2 = |z_i|^2 + |z_j|^2 - 2 z_i' z_j`` on the edges only: no n x n array is made.
     edges = sparse.coo_array(similarity)
     squared = np.asarray(codes.multiply(codes).sum(axis=1)).ravel()
     products = np.asarray(codes[edges.row].multiply(codes[edges.col]).sum(axis=1)).ravel()

@@ -11,8 +11,8 @@ from srsg.types import IntArray
 def independent_sets(starts: IntArray, neighbors: IntArray) -> list[IntArray]:
     """Sets of points that can be solved at the same time.
 
-    Solving one set after the other gives the same result as the order 0..n-1, if solving a point
-    needs the new codes of its neighbours that come before it.
+    Solving one set after another gives the same result as the order 0..n-1, where each point needs
+    the new codes of its neighbours that come before it.
 
     Parameters
     ----------

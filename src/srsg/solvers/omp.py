@@ -74,7 +74,7 @@ def omp_codes(
     found = engine.map(task, points, blocks, label="orthogonal matching pursuit")
     codes, neighbors = zip(*found, strict=True)
     stacked = sparse.csr_array(sparse.vstack(codes))
-    stacked.sort_indices()  # they were in the order of joining
+    stacked.sort_indices()  # so far, entries are in the order of joining
     return OMPCodes(stacked, np.concatenate(neighbors))
 
 
@@ -90,15 +90,16 @@ def _pursue(
     error = points.correlation_error
     neighbors = SortedLists.empty(n_rows, n_neighbors)
     for step in range(n_nonzero):
+        # Residuals are computed afresh from the codes, so that rounding does not add up.
         residuals(all_points, targets, codes, resid)
         correlations = points.correlations(resid)
-        # At first the residuals are the points themselves, so these correlations also tell which
-        # points are nearest.
+        # In the first step the residuals are the points themselves, so the correlations also tell
+        # which points are nearest. This comes first: `strongest` overwrites the correlations.
         if step == 0 and n_neighbors:
             nearest(all_points, resid, own, correlations, ScanBounds(0, 0.0, error), neighbors)
         strongest(all_points, own, resid, correlations, codes, error, chosen, strength)
         left_over = np.einsum("ij,ij->i", resid, resid)
-        # A code ends when nothing is left to fit, or when no point correlates with the rest.
+        # A code is done when nothing is left to fit, or when no point correlates with the residual.
         ended |= (left_over <= max(tol, ROUNDING)) | (strength <= 0)
         if ended.all():
             break

@@ -1,10 +1,10 @@
 """Ridge codes: least squares regression of every point on the others, in closed form.
 
-With ``P = (X X^T + ridge I)^-1`` the code of point i is ``z_j = -P_ij / P_ii``, and zero at i.
-The matrix P is never formed: ``P_ij = -x_j' M x_i / ridge`` for j other than i, where
-``M = (X^T X + ridge I)^-1`` has one row and column per feature. So the code of point i is the
-product of all points with one vector, ``v_i = M x_i / (1 - x_i' M x_i)``, and all codes together
-cost one matrix product, of which only the largest entries of every row are kept.
+With ``P = (X X^T + ridge I)^-1``, the code of point i is ``z_j = -P_ij / P_ii``, and zero at i.
+Here X has one point per row. The matrix P is never formed: ``P_ij = -x_j' M x_i / ridge`` for j
+other than i, where ``M = (X^T X + ridge I)^-1`` has one row and column per feature. So the code of
+point i is the product of all points with one vector, ``v_i = M x_i / (1 - x_i' M x_i)``. All codes
+together cost one matrix product, and only the largest entries of every row are kept.
 """
 
 from __future__ import annotations
@@ -93,10 +93,11 @@ def ridge_codes(
         data = _SparseRegression.of(points, coded, float(ridge))
     else:
         data = _Regression(points, coded, float(ridge), *_vectors(points, coded, ridge))
-    # The bits of a direct solve may depend on how many vectors it has, so for sparse points, whose
-    # vectors are found block by block, blocks are of one size whatever the memory.
+    # The bits of a direct solve may depend on how many vectors it has. The vectors of sparse points
+    # are found block by block, so their blocks have one size, whatever the memory.
     size = BLOCK_SIZE if sparse.issparse(points.x) else engine.block_size
     blocks = blocks_of_rows(len(coded), size)
+    # A point cannot use itself; a new point may use all.
     width = min(n_nonzero, points.n - 1 if queries is None else points.n)
     found = engine.map(_LargestEntries(width), data, blocks, label="ridge codes")
     # In blocks of a fixed size: the rounding of a matrix product depends on its shape.
@@ -133,7 +134,7 @@ class _SparseRegression:
 
     ``factor`` is the Cholesky factor of ``X^T X + ridge I`` or, where there are fewer points than
     features, of ``X X^T + ridge I``: as dense as the inverse, so this is the one matrix that grows
-    with the square of the smaller number.
+    with the square of the smaller of the two numbers.
     """
 
     points: Points
@@ -146,7 +147,8 @@ class _SparseRegression:
     def of(cls, points: Points, coded: Queries, ridge: float) -> _SparseRegression:
         by_features = points.n_features <= points.n
         x = sparse.csr_array(points.x.T) if by_features else points.x
-        # The product of sparse matrices would be sparse in form only, at twice the memory.
+        # A product of two sparse matrices would hardly have a zero, and take twice the memory of a
+        # dense one. So it is made in dense blocks.
         gram = np.empty((x.shape[0], x.shape[0]))
         for part in row_slices(x.shape[0], BLOCK_SIZE):
             gram[part] = (x @ x[part].toarray().T).T
@@ -160,10 +162,11 @@ class _SparseRegression:
             return np.ascontiguousarray(linalg.cho_solve(self.factor, targets.T).T)
         x = self.points.x
         if self.coded.new is None:
-            # M X^T = X^T (X X^T + ridge I)^-1, of which these are the columns of some points.
+            # M X^T = X^T (X X^T + ridge I)^-1; the units pick the columns of the points wanted.
             units = np.zeros((self.points.n, len(rows)))
             units[rows, np.arange(len(rows))] = 1.0
             return np.ascontiguousarray((x.T @ linalg.cho_solve(self.factor, units)).T)
+        # A new point is not a column of X^T: M = (I - X^T (X X^T + ridge I)^-1 X) / ridge.
         inner = linalg.cho_solve(self.factor, x @ targets.T)
         return (targets - (x.T @ inner).T) / self.ridge
 
@@ -173,7 +176,7 @@ class _SparseRegression:
 
 
 def _vectors(points: Points, coded: Queries, ridge: float) -> tuple[FloatArray, FloatArray | None]:
-    """``M x`` for all that is coded, through the smaller of the two inverses, and ``X^T X``."""
+    """``M x`` for everything that is coded, by the smaller of the two inverses, and ``X^T X``."""
     x = points.x.astype(np.float64, copy=False)
     targets = x if coded.new is None else coded.new.astype(np.float64, copy=False)
     # One thread of BLAS: with more, the bits of a product may depend on how many there are.
@@ -188,11 +191,13 @@ def _vectors(points: Points, coded: Queries, ridge: float) -> tuple[FloatArray, 
         factor = _factor(kernel, ridge)
         if coded.new is None:
             return linalg.cho_solve(factor, x), None  # M X^T = X^T (X X^T + ridge I)^-1
+        # M = (I - X^T (X X^T + ridge I)^-1 X) / ridge, since a new point is not a column of X^T.
         inner = linalg.cho_solve(factor, x @ targets.T)
         return (targets - inner.T @ x) / ridge, None
 
 
 def _factor(matrix: FloatArray, ridge: float) -> tuple[FloatArray, bool]:
+    """The Cholesky factor, which takes the place of the matrix in memory."""
     try:
         return linalg.cho_factor(matrix, overwrite_a=True)
     except linalg.LinAlgError as error:
@@ -205,7 +210,7 @@ def too_small(ridge: float) -> ValueError:
 
 @dataclass(frozen=True)
 class _LargestEntries:
-    """Code some rows, and keep this many entries of each."""
+    """Code some rows, and keep this many entries of each code."""
 
     count: int
 
@@ -234,11 +239,13 @@ def _own_left_out(
 
     A point that is coded over the others leaves itself out; a new point has no such entry.
     """
+    # ``x_i' M x_i`` is below one for every ridge above zero. If it is not, rounding has swallowed
+    # the ridge, and the quotient would be meaningless.
     own_share = np.einsum("ij,ij->i", targets, vectors) * (block.own >= 0)
     if not (own_share < 1).all():
         raise too_small(data.ridge)
     left_out = np.asarray(vectors / (1 - own_share)[:, None])
-    # Candidates are found in single precision.
+    # Candidates are found in single precision, where larger numbers would be infinite.
     if left_out.size and np.abs(left_out).max() > np.finfo(np.float32).max:
         raise too_small(data.ridge)
     return left_out
@@ -249,8 +256,9 @@ def _residual(data: _Regression | _SparseRegression, rows: IntArray) -> FloatArr
     block = data.coded[rows]
     targets = dense_rows(block.vectors(Rows(data.points.x))).astype(np.float64)
     vectors = _own_left_out(data, block, targets, data.vectors_of(rows, targets))
-    # The full code z = X v, without its own entry, satisfies x - X^T z - ridge v = 0. Points
-    # have unit length, so no inner product with one of them exceeds the length of what remains.
+    # The full code z = X v, without its own entry, satisfies x - X^T z - ridge v = 0. Rounding
+    # leaves a remainder. Points have unit length, so no inner product with one of them, that is, no
+    # violation of a normal equation, exceeds the length of that remainder.
     own_entry = np.einsum("ij,ij->i", targets, vectors) * (block.own >= 0)
     full = targets * (1 + own_entry)[:, None]
     wrong = full - data.times_gram(vectors) - data.ridge * vectors

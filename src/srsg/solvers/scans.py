@@ -16,14 +16,14 @@ from srsg.kernels.lasso import Certificate, InsideTerms, Penalty, certify, solve
 from srsg.points import Points, Queries, Rows, kernel_rows
 from srsg.types import FloatArray, IntArray
 
-LEAST_TAKEN = 16
+JOINING_LIMIT = 16
 """How many violators may join a working set after a scan; half its size, if that is more. If more
-could join, the Gram matrices would cost more than the scans that are saved."""
+could join, the larger Gram matrices would cost more than the scans they save."""
 
 
 @dataclass(frozen=True)
 class WorkingSets(Sized):
-    """Codes in the making: every query with the few points it is coded over.
+    """Unfinished codes: every query with the few points it is coded over.
 
     Query ``rows[p]`` is coded over the points in row p of ``codes``, in order of joining.
     """
@@ -40,6 +40,8 @@ class WorkingSets(Sized):
 
     @classmethod
     def concatenate(cls, parts: Sequence[Self]) -> Self:
+        """The working sets of several blocks, one below the other."""
+        # One part is the usual case for small data: nothing is copied.
         if len(parts) == 1:
             return parts[0]
         rows = np.concatenate([part.rows for part in parts])
@@ -60,7 +62,7 @@ class WorkingSets(Sized):
         )
 
     def without(self, rows: Sequence[IntArray]) -> Self:
-        """The working sets of all other rows."""
+        """The working sets of all rows but these."""
         return self[~np.isin(self.rows, np.concatenate(rows))]
 
     def arrays(self) -> dict[str, NDArray]:
@@ -91,7 +93,7 @@ class ScanBlock(Sized):
 
 @dataclass(frozen=True)
 class _SolvedBlock(Sized):
-    """A block whose codes are optimal over their working sets, and what is known about them."""
+    """A block whose codes are optimal over their working sets, but perhaps not over all points."""
 
     own: IntArray
     sets: WorkingSets
@@ -101,7 +103,7 @@ class _SolvedBlock(Sized):
 
 @dataclass(frozen=True)
 class _ShardView(Sized):
-    """What a block has to know about the points of a shard.
+    """What a scan of one shard tells a block.
 
     The nearest neighbours of its queries in the shard, the violators of its codes, and the largest
     correlation of each residual with a point outside the working set.
@@ -157,7 +159,7 @@ class L1Scan:
     block_size : int
         Queries that are compared with a shard at once.
     last : bool
-        Whether all queries are done after this scan, violators or not.
+        Whether all queries are done after this scan, even those with violators.
     """
 
     tol: float
@@ -166,12 +168,15 @@ class L1Scan:
     last: bool = False
 
     def rows(self, block: ScanBlock) -> IntArray:
+        """The points that :meth:`start` needs: the queries themselves and their working sets."""
         codes = block.sets.codes
         return block.queries.needed(codes.index[codes.used])
 
     def start(self, rows: Rows, block: ScanBlock) -> _SolvedBlock:
-        # A copy, because the kernel overwrites the codes and a task must not change its input.
-        # Only some rows are here, so the kernel gets their places instead of the points' indices.
+        """Code the block over its working sets: small problems, without a look at other points."""
+        # A copy, because the kernel overwrites the codes and a task must not change its input: it
+        # may be run again on another worker. Only some rows of the points are here, so the kernel
+        # gets their places instead of the points' indices.
         codes, penalty = block.sets.codes.trimmed(), block.sets.penalty
         vectors, places = block.queries.vectors(rows), rows.places(codes.index)
         resid, inside = np.empty(vectors.shape), InsideTerms.empty(len(codes.size))
@@ -180,15 +185,18 @@ class L1Scan:
         return _SolvedBlock(block.queries.own, replace(block.sets, codes=codes), resid, inside)
 
     def scan_shard(self, shard: Points, started: _SolvedBlock) -> _ShardView:
-        sets, most = started.sets, _most_taken(started.sets)
+        """Compare the residuals with all points of a shard."""
+        sets, most = started.sets, _joining_limits(started.sets)
         neighbors = SortedLists.empty(len(most), self.n_neighbors)
         worst = SortedLists.empty(len(most), int(most.max()))
         outside = np.empty(len(most))
         bounds = ScanBounds(shard.first, self.tol, shard.correlation_error)
+        # A part at a time: the correlations of all queries with all points might not fit in memory.
         for part, correlations in shard.correlations_in_parts(started.resid, self.block_size):
             own, resid = started.own[part], started.resid[part]
             if self.n_neighbors:
-                # Working sets are empty at first, and the residuals are the points themselves.
+                # In the first scan working sets are empty: the residuals are the points themselves.
+                # This comes first, because `violators` overwrites the correlations.
                 nearest(shard.for_kernels, resid, own, correlations, bounds, neighbors.take(part))
             violators(
                 shard.for_kernels,
@@ -205,7 +213,9 @@ class L1Scan:
         return _ShardView(neighbors, worst, outside)
 
     def finish(self, started: _SolvedBlock, found: Sequence[_ShardView]) -> Scanned:
-        sets, most = started.sets, _most_taken(started.sets)
+        """Put together what the shards found, and let the worst violators join."""
+        # The worst of all shards are among the worst of each, so these lists are enough.
+        sets, most = started.sets, _joining_limits(started.sets)
         near, violating = [view.neighbors for view in found], [view.violators for view in found]
         outside = np.max([view.outside for view in found], axis=0)
         neighbors = SortedLists.best_of(near, self.n_neighbors).index
@@ -214,11 +224,13 @@ class L1Scan:
         certify(started.inside, sets.penalty.half_lam, outside, certificate)
         joining = np.zeros_like(most) if self.last else np.minimum(worst.size, most)
         sets = replace(sets, codes=renewed(sets.codes, worst.index, joining))
-        # No violator in any shard: the code is optimal over all points, not only over its set.
+        # No violator in any shard means that the code is optimal over all points, not only over its
+        # working set.
         ended = joining == 0
         final = Certificate(*(part[ended] for part in certificate))
         return Scanned(sets.rows, neighbors, sets[~ended], sets[ended], final)
 
 
-def _most_taken(sets: WorkingSets) -> IntArray:
-    return np.maximum(LEAST_TAKEN, sets.codes.size // 2)
+def _joining_limits(sets: WorkingSets) -> IntArray:
+    """How many points may join each working set: it grows by half, so large ones need few scans."""
+    return np.maximum(JOINING_LIMIT, sets.codes.size // 2)

@@ -1,7 +1,7 @@
 """Small problems and points in reach, requested from the workers that hold the points in shards.
 
-The client holds all codes and solves the problem (7) of every point. All that it has to know about
-a point are the inner products with the few points that its code may use, which workers send once.
+The client holds all codes and solves the problem (7) of every point. All it has to know about a
+point are the inner products of the few points that its code may use. Workers send these once.
 """
 
 from __future__ import annotations
@@ -33,30 +33,30 @@ BYTES_PER_BLOCK = 2**26
 """The most bytes of rows that a block of problems may need, by the estimate below."""
 
 COORDINATES = 16
-"""Estimated number of coordinates of a point that no other point of its block has."""
+"""Estimated number of coordinates of a point that no other point of its block has, too."""
 
 LEAST_PER_BLOCK = 64
 """The fewest problems that are worth a block of their own."""
 
 FLOOR_MARGIN = 0.9
-"""Points are looked for down to a somewhat lower correlation than was asked, so that the next
-question is likely to be answered too."""
+"""Points are looked for down to a somewhat lower correlation than was asked for, so that the next
+question is likely to be answered, too."""
 
 
 @dataclass(frozen=True)
 class ProblemBlock(Sized):
-    """Points whose small problems are wanted, and the coordinates of each."""
+    """Points whose small problems are wanted, and the coordinates of each problem."""
 
     targets: Queries
     starts: IntArray
     index: IntArray
     codes: Codes | None
-    """Their codes, if the fit of these is wanted too."""
+    """Their codes, if the fit of the codes is wanted, too."""
 
 
 @dataclass(frozen=True)
 class MadeProblems(Sized):
-    """Packed problems, one after the other, and the fit of the codes if requested."""
+    """Packed problems, one after another, and the fit of the codes if it was wanted."""
 
     numbers: FloatArray
     fits: FloatArray | None
@@ -69,6 +69,7 @@ class MakeProblems:
         return block.targets.needed(block.index)
 
     def start(self, rows: Rows, block: ProblemBlock) -> MadeProblems:
+        # Problems name points by index, but only some rows are here: kernels get their places.
         points, targets = rows.for_kernels, kernel_rows(block.targets.vectors(rows))
         ends = np.cumsum(packed_length(np.diff(block.starts)))
         numbers = np.empty(int(ends[-1]))
@@ -128,7 +129,7 @@ class FindPointsInReach:
         reached: list[tuple[IntArray, FloatArray]] = []
         for parts in zip(*found, strict=True):  # the same rows in all shards
             for p in range(len(parts[0].floor)):
-                # Shards hold consecutive points, so their lists in turn are sorted as a whole.
+                # Shards hold consecutive points, so their lists one after another are sorted.
                 cuts = [(part, slice(part.starts[p], part.starts[p + 1])) for part in parts]
                 index = np.concatenate([part.index[cut] for part, cut in cuts])
                 strength = np.concatenate([part.strength[cut] for part, cut in cuts])
@@ -138,7 +139,7 @@ class FindPointsInReach:
 
 @dataclass
 class RemoteProblems:
-    """The small problems of points that lie in shards, as far as workers have made them.
+    """The small problems of points in shards, as far as workers have made them.
 
     Parameters
     ----------
@@ -165,14 +166,14 @@ class RemoteProblems:
 
     @property
     def known(self) -> KnownInputs:
-        """All that the sweeps have to know about the points."""
+        """Everything that the sweeps have to know about the points."""
         return KnownInputs(self.kept, self._reached_by_row())
 
     def make_first(self, starts: IntArray, index: IntArray, codes: Codes) -> FloatArray:
         """Make the problem of every row on likely coordinates; returns the fit of the codes."""
         n_rows = self.graph.shape[0]
         fits = np.empty(n_rows)
-        # Points that are close share most of their coordinates, so a block needs fewer rows.
+        # Points that are close share most of their coordinates, so such blocks need fewer rows.
         nearest = Codes.from_csr(self.graph)
         order = locality_order(self.targets.own, nearest, self.points.n, self.engine.block_size)
         rows = [(row, index[starts[row] : starts[row + 1]]) for row in order.tolist()]
@@ -180,11 +181,12 @@ class RemoteProblems:
         return fits
 
     def answer(self, this_pass: SweepPass, before: Codes) -> bool:
-        """Ask the workers for what a pass needs; False if it needs nothing."""
-        # A problem that is made again keeps the coordinates it had: they are likely to return.
+        """Get what a pass needs from the workers; returns False if it needs nothing."""
         for_reach = np.flatnonzero(this_pass.needs == POINTS_IN_REACH)
         floors = {row: float(this_pass.floor[row]) for row in for_reach.tolist()}
         self._find_reached({row: _lower(floor) for row, floor in floors.items()}, before)
+        # A problem that is made again keeps the coordinates it had: they are likely to be needed
+        # again.
         wanted = {}
         for row in np.flatnonzero(this_pass.needs == A_PROBLEM).tolist():
             start = self.kept.active_at[row]
@@ -194,8 +196,11 @@ class RemoteProblems:
         return bool(floors or wanted)
 
     def start_sweep(self, before: Codes) -> None:
-        """Look again for the points in reach: residuals have changed, but those that reached points
-        before are likely to reach some again."""
+        """Find the points in reach again, where they were needed in the last sweep.
+
+        Residuals have changed since then, so the old lists are wrong; but those rows are likely to
+        need theirs again, and asking for all of them at once saves passes.
+        """
         floors = {row: floor for row, (floor, _, _) in self.reached.items()}
         self.reached = {}
         self._find_reached(floors, before)
@@ -206,7 +211,7 @@ class RemoteProblems:
         codes: Codes | None = None,
         fits: FloatArray | None = None,
     ) -> None:
-        """Have workers make the problems of some rows, each on the coordinates given."""
+        """Let workers make the problems of some rows, each on the given coordinates."""
         if not wanted:
             return
         rows = np.fromiter(wanted, np.int64)
@@ -229,6 +234,7 @@ class RemoteProblems:
         """The rows in parts: small enough for the workers' memory, and enough of them to keep all
         workers busy."""
         most = max(1, BYTES_PER_BLOCK // (8 * self.points.n_features * COORDINATES))
+        # Two parts per worker, rounded up: if one is slower, another can take the rest.
         fair = max(LEAST_PER_BLOCK, -(-n_rows // (2 * self.engine.n_workers)))
         return blocks_of_rows(n_rows, min(fair, most))
 
@@ -236,7 +242,8 @@ class RemoteProblems:
         self, rows: IntArray, sizes: IntArray, index: list[IntArray], numbers: list[FloatArray]
     ) -> None:
         """Append problems to those that are kept. The few that they replace stay, unused."""
-        # Appended, because a problem that is made again is larger than the one it replaces.
+        # A problem that is made again is larger than the one it replaces, so it cannot take its
+        # place.
         kept = self.kept
         kept.size[rows] = sizes
         kept.active_at[rows] = len(kept.active) + _starts(np.cumsum(sizes))
@@ -247,10 +254,10 @@ class RemoteProblems:
         )
 
     def _find_reached(self, floors: dict[int, float], codes: Codes) -> None:
-        """Find the points that the residuals of some codes reach."""
+        """Find the points in reach of the residuals of some codes."""
         if not floors:
             return
-        # Sorted, so that blocks do not depend on the order in which the rows were noted.
+        # Sorted, so that the blocks do not depend on the order in which rows asked.
         rows = np.array(sorted(floors))
         floor = np.array([floors[row] for row in rows.tolist()])
         size = self.engine.rows_per_block(self.points, len(rows))
@@ -266,6 +273,9 @@ class RemoteProblems:
             self.reached[row] = (floors[row], index, strength)
 
     def _reached_by_row(self) -> PointsInReach:
+        """The lists of all rows in flat arrays, as the kernel takes them."""
+        # Rows without a list have the floor infinity: nothing is known about them. The empty arrays
+        # are for the case that no row has one, since nothing cannot be concatenated.
         floor = np.full(self.graph.shape[0], np.inf)
         sizes = np.zeros(len(floor) + 1, np.int64)
         rows = sorted(self.reached)
@@ -288,11 +298,12 @@ def likely_coordinates(
     """
     own, used = _ones(codes), _ones(codes if voters is None else voters)
     votes = sparse.csr_array(graph.astype(np.int32) @ used)
-    # A coordinate is free if half of the neighbours use it. Those that one neighbour more would
-    # make free are included: they may become so before the sweeps end.
+    # A coordinate is free if half of the neighbours use it. Those that would be free with one more
+    # neighbour are included, because they may become free before the sweeps end.
     voters_of = np.repeat(np.diff(graph.indptr), np.diff(votes.indptr))
     votes.data = (2 * votes.data >= voters_of - 2).astype(np.int32)
     both = sparse.csr_array(own + votes)
+    # No point codes itself; a new point is not among the points.
     if voters is None:
         both.setdiag(0)
     both.eliminate_zeros()
@@ -301,13 +312,16 @@ def likely_coordinates(
 
 
 def _ones(codes: sparse.csr_array) -> sparse.csr_array:
+    """Ones at the support: sums of them are counts."""
     ones = np.ones(codes.nnz, np.int32)
     return sparse.csr_array((ones, codes.indices, codes.indptr), shape=codes.shape)
 
 
 def _starts(ends: IntArray) -> IntArray:
+    """Where pieces begin, given where they end."""
     return np.concatenate(([0], ends[:-1]))
 
 
 def _lower(floor: float) -> float:
+    # At a floor of zero or less, all points are in reach already.
     return FLOOR_MARGIN * floor if floor > 0 else floor

@@ -1,6 +1,6 @@
 """Sparse Manifold Clustering and Embedding (Elhamifar and Vidal, 2011): codes and weights.
 
-A point is coded over the directions to its nearest neighbours so that these nearly cancel. A few
+A point is coded over the directions to its nearest neighbours, so that these nearly cancel. A few
 near neighbours that span the tangent space of the point's own manifold do that best.
 """
 
@@ -20,7 +20,8 @@ from srsg.points import BLOCK_SIZE, EqualPoints, blocks_of_rows, name_rows
 from srsg.types import FloatArray, IntArray
 
 NEGLIGIBLE = 1e-120
-"""Entries below this fraction of the largest count as zero: their squared differences underflow."""
+"""Entries below this fraction of the largest count as zero: squares of their differences would
+underflow."""
 
 
 @dataclass(frozen=True)
@@ -30,8 +31,8 @@ class SMCECodes:
     Attributes
     ----------
     codes : csr_array of shape (n, n)
-        Row i is the code of point i: coefficients that add up to one. Of several equal points, each
-        later one is coded by the first.
+        Row i is the code of point i: coefficients that add up to one. Of several equal points, the
+        later ones are coded by the first alone.
     weights : csr_array of shape (n, n)
         The symmetric graph.
     dual_gap : ndarray of shape (n,)
@@ -62,11 +63,11 @@ def smce_codes(
     Parameters
     ----------
     x : ndarray of shape (n, n_features)
-        The points as they are. Neither a shift nor a common factor changes the codes.
+        The points, not scaled. Neither a shift nor a common factor changes the codes.
     lam : float
         Weight of the l1 norm.
     n_neighbors : int
-        How many neighbours a point is coded over; all other points if there are fewer.
+        How many neighbours a point is coded over; all other points, if there are fewer.
     keep : float
         Fraction of the sum of a point's weights to keep, largest first.
     engine : Engine, optional
@@ -88,12 +89,14 @@ def smce_codes(
            [0. , 0. , 1. , 0. ]])
     """
     engine = engine or ThreadEngine()
+    # A common factor does not change the codes, but it keeps squared distances from overflowing.
     scaled = _scaled(x, _exponent(x))
     # Equal points have no direction to each other, so only the first of each set is coded.
     equal = equal_rows(x)
     first, owner = equal.first, equal.owner
     points = scaled[first]
     task = partial(_code, lam=lam, n_neighbors=min(n_neighbors, len(points) - 1))
+    # Blocks of a fixed size: nothing below then depends on the memory or the number of workers.
     blocks = blocks_of_rows(len(points), BLOCK_SIZE)
     coded = engine.map(task, Searchable.of(points), blocks, label="SMCE codes")
     neighbors = np.concatenate([block.neighbors for block in coded])
@@ -102,6 +105,7 @@ def smce_codes(
         raise ValueError(f"lam={lam} is too large: the codes overflow.")
     distances = np.concatenate([block.distances for block in coded])
     weights = _csr(_kept(_weights(codes, distances), keep), neighbors, len(points))
+    # So far indices count the distinct points. From here on they count all points.
     return SMCECodes(
         codes=_with_copies(_csr(codes, neighbors, len(points)), first, owner),
         weights=_with_linked_copies(weights, first, owner),
@@ -118,7 +122,7 @@ def new_smce_codes(
     n_neighbors: int = 15,
     engine: Engine | None = None,
 ) -> sparse.csr_array:
-    """Code new points over the directions to their nearest fitted points, as :func:`smce_codes`.
+    """Code new points over the directions to their nearest fitted points, as in :func:`smce_codes`.
 
     Parameters
     ----------
@@ -143,7 +147,7 @@ def new_smce_codes(
            [0. , 0. , 0. , 1. ]])
     """
     engine = engine or ThreadEngine()
-    # The factor of the fitted points, so that new points keep their distances from these.
+    # The factor of the fitted points, so that distances between new and fitted points are right.
     exponent = _exponent(x)
     scaled, targets = _scaled(x, exponent), _scaled(queries, exponent)
     far = np.flatnonzero(np.abs(targets).max(axis=1) > 1 / NEGLIGIBLE)
@@ -166,7 +170,8 @@ def _exponent(x: NDArray[np.floating]) -> int:
 
 
 def _scaled(x: NDArray[np.floating], exponent: int) -> FloatArray:
-    """Entries small enough that no square overflows, by a factor that is exact."""
+    """The points times a power of two, so that no square overflows; negligible entries are zero."""
+    # A power of two changes the exponents only, so no digit is lost.
     scaled = np.ldexp(x, exponent)
     return np.where(np.abs(scaled) < NEGLIGIBLE, 0.0, scaled)
 
@@ -174,15 +179,15 @@ def _scaled(x: NDArray[np.floating], exponent: int) -> FloatArray:
 def equal_rows(x: NDArray[np.floating]) -> EqualPoints:
     """Which points are equal for :func:`smce_codes`, where negligible entries count as zero."""
     scaled = _scaled(x, _exponent(x))
-    # Adding zero turns -0.0 into 0.0. Rows are then equal if their bytes are, which sort much
-    # faster.
+    # Adding zero turns -0.0 into 0.0. Rows are then equal if their bytes are, and sorting bytes is
+    # much faster than sorting rows of numbers.
     rows = np.ascontiguousarray(scaled + 0.0)
     return EqualPoints.of(rows.view(np.dtype((np.void, x.itemsize * x.shape[1]))).ravel())
 
 
 @dataclass(frozen=True)
 class _CodedBlock:
-    """A block of codes over the neighbours, one column per neighbour."""
+    """A block of codes: one row per point, one column per neighbour."""
 
     neighbors: IntArray
     codes: FloatArray
@@ -211,6 +216,7 @@ def _code_new(
     """Codes of new points, one column per neighbour, and the neighbours."""
     points, targets = data[0], data[1][rows]
     neighbors = points.nearest(targets, np.full(len(rows), -1), n_neighbors)
+    # A new point that equals a fitted one has no direction to it; that one is then its nearest.
     fitted = (points.x[neighbors[:, 0]] == targets).all(axis=1)
     codes = np.zeros(neighbors.shape)
     codes[fitted, 0] = 1.0
@@ -222,7 +228,8 @@ def _weights(codes: FloatArray, distances: FloatArray) -> FloatArray:
     """``|c_j / d_j| / |sum_j c_j / d_j|``, as published."""
     ratio = codes / distances
     magnitude = np.abs(ratio)
-    # Coefficients of both signs may cancel in the sum; below rounding it would mean nothing.
+    # Coefficients of both signs may cancel in the sum. A sum below rounding would mean nothing, and
+    # dividing by it would give huge weights.
     least = np.finfo(float).eps * magnitude.sum(axis=1)
     total = np.maximum(np.abs(ratio.sum(axis=1)), least)
     return magnitude / total[:, None]
@@ -230,7 +237,8 @@ def _weights(codes: FloatArray, distances: FloatArray) -> FloatArray:
 
 def _kept(weights: FloatArray, keep: float) -> FloatArray:
     """The fewest, largest weights of each row that carry at least ``keep`` of its sum."""
-    # Summed from the smallest up, so that keep=1 drops only zeros, whatever the rounding.
+    # Summed from the smallest up, so that keep=1 drops only zeros, whatever the rounding. The sort
+    # is stable, so that ties always fall the same way.
     order = np.argsort(weights, axis=1, kind="stable")
     rising = np.take_along_axis(weights, order, axis=1)
     dropped = rising.cumsum(axis=1) <= (1 - keep) * weights.sum(axis=1, keepdims=True)
@@ -247,11 +255,12 @@ def _csr(values: FloatArray, columns: IntArray, n_points: int) -> sparse.csr_arr
 
 
 def _copies(first: IntArray, owner: IntArray) -> IntArray:
+    """The points that equal an earlier one."""
     return np.setdiff1d(np.arange(len(owner)), first)
 
 
 def _with_copies(codes: sparse.csr_array, first: IntArray, owner: IntArray) -> sparse.csr_array:
-    """Codes of all points: a copy has a one at the first of its kind."""
+    """Codes of all points: a copy has a one at the first point that equals it."""
     own, copies = codes.tocoo(), _copies(first, owner)
     rows = np.concatenate([first[own.row], copies])
     columns = np.concatenate([first[own.col], first[owner[copies]]])
@@ -263,12 +272,15 @@ def _with_copies(codes: sparse.csr_array, first: IntArray, owner: IntArray) -> s
 def _with_linked_copies(
     weights: sparse.csr_array, first: IntArray, owner: IntArray
 ) -> sparse.csr_array:
-    """The symmetric graph of all points: a copy is linked to the first of its kind, by the largest
-    weight of that point."""
+    """The symmetric graph of all points: a copy is linked to the first point that equals it, by the
+    largest weight of that point."""
+    # The maximum, as published, and not the mean: a link that only one of two points has counts in
+    # full.
     own = sparse.csr_array(weights.maximum(weights.T))
     largest = own.max(axis=1).toarray().ravel() if own.nnz else np.ones(len(first))
     own, copies = own.tocoo(), _copies(first, owner)
     firsts = first[owner[copies]]
+    # Without any weight (a single distinct point) copies are linked with weight one.
     links = largest[owner[copies]]
     rows = np.concatenate([first[own.row], copies, firsts])
     columns = np.concatenate([first[own.col], firsts, copies])

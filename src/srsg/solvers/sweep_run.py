@@ -33,10 +33,12 @@ POINTS_PER_CALL = 512
 """Points solved per call of the kernel: between calls, Ctrl-C is noticed and progress is shown."""
 
 LEAST_SHARED = 256
-"""The fewest points worth sharing among threads: with fewer, waking the threads takes longer."""
+"""The fewest points worth sharing among threads: with fewer, waking the threads takes longer than
+solving them."""
 
 KEPT_SIZE = 12
-"""Problems with up to this many active coordinates are kept from one sweep to the next."""
+"""Problems with up to this many active coordinates are kept from one sweep to the next. In the
+paper's data nearly all are that small, and 91 numbers hold such a problem."""
 
 
 @contextmanager
@@ -49,7 +51,7 @@ def sweeping_threads(points: Points, engine: Engine) -> Iterator[tuple[ThreadPoo
 
 
 class Sweeps:
-    """Sweeps in progress: all that one sweep hands on to the next.
+    """Sweeps in progress: everything that one sweep hands on to the next.
 
     Parameters
     ----------
@@ -58,7 +60,8 @@ class Sweeps:
     threads : ThreadPoolExecutor
         Threads of this process, which solve the small problems.
     waves : list of lists of ndarray
-        The rows in the order in which they are solved; the parts of a wave at the same time.
+        The rows in the order in which they are solved. The parts of a wave are solved at the same
+        time.
     fitted : csr_array, optional
         Codes of the points, if the targets are new.
     """
@@ -84,8 +87,8 @@ class Sweeps:
         self.outcome = new_outcome(n_rows)
         self.remote: RemoteProblems | None = None
         self.fitted = None if fitted is None else Codes.from_csr(fitted)
-        # Sparse points are not at hand either, as far as the kernel is concerned: it gets their
-        # inner products in the same way, and need not be compiled a second time.
+        # The kernel treats sparse points like points on workers: it gets their inner products in
+        # the same way, and need not be compiled a second time.
         if points.in_shards or sparse.issparse(points.x):
             x = new = np.empty((0, points.n_features))
             likely = likely_coordinates(init_codes, graph, fitted)
@@ -101,7 +104,7 @@ class Sweeps:
                 PointsInReach(np.empty(0), nothing, nothing, np.empty(0)),
             )
         self.x = x
-        self.coded = SweepData(kernel_rows(x), kernel_rows(new), targets.own, lists_of(graph))
+        self.coded = SweepData(kernel_rows(x), kernel_rows(new), targets.own, neighbor_lists(graph))
 
     def fits(self) -> FloatArray:
         """``||x_i - X z_i||^2`` for every code, before the first sweep."""
@@ -115,8 +118,8 @@ class Sweeps:
 
     def sweep(self, stage: Stage) -> None:
         """Solve all points once, in as many passes as it takes to learn what they need."""
-        # A copy: every point starts from its code before the sweep, and votes with it for the
-        # points that come earlier.
+        # A copy: every point starts from its code before the sweep, and earlier points count its
+        # vote with that code.
         before = Codes._make(map(np.copy, self.codes))
         if self.remote is None:
             self._solve_all(before, self.at_hand, _first_pass(len(before.size), 0), stage)
@@ -132,7 +135,7 @@ class Sweeps:
     def _solve_all(
         self, before: Codes, known: KnownInputs, this_pass: SweepPass, stage: Stage
     ) -> SweepPass:
-        """One pass over all points; the codes get more room when one outgrows theirs."""
+        """One pass over all points; codes get more room when one of them outgrows its row."""
 
         def solve(part: IntArray) -> int:
             voters = (before, self.codes) if self.fitted is None else (self.fitted, self.fitted)
@@ -149,7 +152,7 @@ class Sweeps:
             )
 
         # Wave after wave: the parts of a wave never need each other's new codes, so it does not
-        # matter which thread is first.
+        # matter which thread comes first.
         for wave in self.waves:
             parts: Sequence[IntArray] = wave
             while True:
@@ -160,7 +163,7 @@ class Sweeps:
                 if counts == list(map(len, parts)):
                     break
                 # The kernel stops at a code that has no room. Arrays cannot grow while threads
-                # write to them, so the rest of the wave goes on in a second round.
+                # write to them, so the rest of the wave is solved in another round.
                 left = zip(parts, counts, strict=True)
                 parts = [part[count:] for part, count in left if count < len(part)]
                 width = 2 * self.codes.index.shape[1] + 1
@@ -177,15 +180,15 @@ def _first_pass(n_rows: int, width: int) -> SweepPass:
     return SweepPass(1, zeros(), zeros(), zeros(), np.zeros(n_rows), asked, zeros())
 
 
-def lists_of(graph: sparse.csr_array) -> Neighbors:
+def neighbor_lists(graph: sparse.csr_array) -> Neighbors:
     """The neighbours of every point, given the graph S."""
     return Neighbors(graph.indptr.astype(np.int64), graph.indices.astype(np.int64))
 
 
-def waves_of(neighbors: Neighbors, n_threads: int) -> list[list[IntArray]]:
+def make_waves(neighbors: Neighbors, n_threads: int) -> list[list[IntArray]]:
     """Sets of points that can be solved at the same time, each in parts for the threads; small sets
     that follow each other become one part."""
-    # One thread takes the order 0..n-1 itself, in parts of one call each.
+    # One thread follows the order 0..n-1 itself, with one part per call of the kernel.
     if n_threads == 1:
         return [[part] for part in blocks_of_rows(len(neighbors.starts) - 1, POINTS_PER_CALL)]
     waves: list[list[IntArray]] = []
@@ -199,6 +202,7 @@ def waves_of(neighbors: Neighbors, n_threads: int) -> list[list[IntArray]]:
         if few:
             waves.append([np.concatenate(few)])
             few = []
+        # Rounded up. At least one part per thread, and none longer than one call should be.
         n_parts = max(n_threads, -(-len(points) // POINTS_PER_CALL))
         waves.append(np.array_split(points, n_parts))
     return [*waves, [np.concatenate(few)]] if few else waves

@@ -17,7 +17,7 @@ from srsg.kernels.fpgd_sp import Settings
 from srsg.kernels.sweep import SweepOutcome
 from srsg.neighbors import neighbor_graph
 from srsg.points import Points, Queries, blocks_of_rows
-from srsg.solvers.sweep_run import Sweeps, lists_of, sweeping_threads, waves_of
+from srsg.solvers.sweep_run import Sweeps, make_waves, neighbor_lists, sweeping_threads
 from srsg.types import FloatArray, IntArray, Stop
 
 
@@ -32,13 +32,13 @@ class SRSGCodes:
     objective : ndarray of shape (n_sweeps + 1,)
         ``L(Z)`` of eq. (3) at the start and after every sweep.
     n_iter : int
-        The most FPGD-SP iterations that one point took in one sweep.
+        The most FPGD-SP iterations that any point took in one sweep.
     n_steps_cut : int
         Points whose own problem needed a smaller step in some sweep.
     n_let_in : int
         Coordinates that the check of the active sets let in, over all points and sweeps.
     converged : bool
-        Whether the sweeps ended before their bound, or changed no support in the last one.
+        Whether the sweeps ended before their limit, or the last one changed no support.
     """
 
     codes: sparse.csr_array
@@ -51,7 +51,7 @@ class SRSGCodes:
 
 @dataclass
 class SweepState:
-    """The sweeps between two of them: what the result is made of, and what a checkpoint keeps."""
+    """The state between two sweeps: what the result is made of, and what a checkpoint keeps."""
 
     codes: sparse.csr_array
     ever_cut: NDArray[np.bool_]
@@ -63,12 +63,16 @@ class SweepState:
 
     @property
     def n_sweeps(self) -> int:
+        """How many sweeps are done; -1 before the objective of the start is known."""
         return len(self.objective) - 1
 
     def note(self, value: float, outcome: SweepOutcome, tol: float, stop: Stop) -> None:
-        """Take over what a sweep ended with, except the codes."""
+        """Record what a sweep ended with, except the codes."""
+        # If no support changed, no votes will: another sweep would solve the same problems again,
+        # each from its own solution.
         self.settled = not outcome.changed.any()
         enough = stop == "supports" and self.settled
+        # The rule of Algorithm 2, or the one above, which ends earlier.
         self.ended = abs(value - self.objective[-1]) < tol or enough
         self.objective.append(value)
         self.ever_cut |= outcome.cut
@@ -76,7 +80,7 @@ class SweepState:
         self.n_let_in += int(outcome.let_in.sum())
 
     def arrays(self) -> dict[str, NDArray]:
-        """All of it, as arrays by name."""
+        """Everything in it, as arrays by name."""
         codes = {name: getattr(self.codes, name) for name in ("indptr", "indices", "data")}
         counts = np.array([self.n_iter, self.n_let_in, self.settled, self.ended])
         objective = np.array(self.objective)
@@ -120,10 +124,10 @@ def srsg_codes(
     Points that do not wait for each other are solved at the same time, which changes no bit of the
     result.
 
-    Each problem (7) counts the neighbours of its own point only, so ``L(Z)`` can rise where a point
-    has neighbours that it is no neighbour of. If all neighbours are mutual, what descends is the
-    fit plus gamma times the number of indices that one of two neighbours uses and the other does
-    not, each pair counted once.
+    Each problem (7) counts only the neighbours of its own point, so ``L(Z)`` can rise if a point is
+    not a neighbour of its neighbours. If all neighbours are mutual, the sweeps lower the fit plus
+    gamma times the number of indices that one of two neighbours uses and the other does not, each
+    pair counted once.
 
     Parameters
     ----------
@@ -139,7 +143,7 @@ def srsg_codes(
     stop : {"supports", "objective"}
         "objective" is the rule of Algorithm 2; "supports" ends earlier, see above.
     engine : Engine, optional
-        Says how many threads to use, and shows the progress of every sweep; all cores by default.
+        Decides how many threads to use (all cores by default) and shows the progress of each sweep.
 
     Returns
     -------
@@ -159,7 +163,9 @@ def srsg_codes(
     engine = engine or ThreadEngine()
     settings = Settings(float(gamma), float(step), int(max_iter), float(tol))
     graph = neighbors if sparse.issparse(neighbors) else neighbor_graph(neighbors)
-    lists = lists_of(graph)
+    lists = neighbor_lists(graph)
+    # The key of the checkpoint names everything that a sweep depends on, but not ``max_sweeps``: a
+    # longer run can go on from a shorter one.
     keep = engine.checkpoint.of(
         "sweeps",
         lambda: engine.fingerprint(points),
@@ -170,11 +176,13 @@ def srsg_codes(
     n_points = points.n
     kept, save = keep.resume("sweep", SweepState)
     unswept = SweepState(init_codes, np.zeros(n_points, bool))
+    # Each sweep leaves a state; the latest one has all that the others had.
     state = max(kept, key=lambda each: each.n_sweeps, default=unswept)
     with sweeping_threads(points, engine) as (threads, n_threads):
-        waves = waves_of(lists, n_threads)
+        waves = make_waves(lists, n_threads)
         targets = Queries.of(points)
         run = Sweeps(points, targets, state.codes, graph, settings, engine, threads, waves)
+        # Points without neighbours are never solved, so their fit stays that of the start.
         run.outcome.fit[:] = run.fits()
         if state.n_sweeps < 0:
             state.objective.append(_objective(run.outcome.fit, run.codes, lists, gamma))
@@ -183,7 +191,7 @@ def srsg_codes(
                 run.sweep(stage)
             value = _objective(run.outcome.fit, run.codes, lists, gamma)
             state.note(value, run.outcome, tol, stop)
-            # Only a checkpoint needs a matrix of the codes after every sweep.
+            # Only a checkpoint needs the codes as a matrix after every sweep.
             if save is not None:
                 state.codes = run.codes.to_csr(n_points)
                 save(state)
@@ -275,14 +283,16 @@ def new_srsg_codes(
 
 def _objective(fits: FloatArray, codes: Codes, neighbors: Neighbors, gamma: float) -> float:
     """``L(Z)`` of eq. (3)."""
+    # Summed over the rows in their order, not block by block as they were solved, so that its bits
+    # do not depend on the threads.
     return float(fits.sum() + gamma * support_distances(codes, neighbors))
 
 
 def theorem_step(points: Points, gamma: float, n_neighbors: int | IntArray) -> float:
     """The largest step s of Theorem 3.2, ``s < min(2 tau / G^2, 1 / L_f)``.
 
-    Here ``L_f = 2 sigma_max(X)^2``; the gradient ``2 X' r`` is at most ``G = 2 sigma_max(X)`` as
-    long as residuals are no longer than the unit points themselves; and tau is gamma times the
+    Here ``L_f = 2 sigma_max(X)^2``. The gradient ``2 X' r`` is at most ``G = 2 sigma_max(X)`` as
+    long as residuals are no longer than the unit points themselves. And tau is gamma times the
     smallest positive ``c``, which is 1 for an odd number of neighbours and 2 for an even one. The
     number of neighbours may differ between points.
 
@@ -294,6 +304,7 @@ def theorem_step(points: Points, gamma: float, n_neighbors: int | IntArray) -> f
     >>> round(theorem_step(points, gamma=0.1, n_neighbors=5), 6)
     0.05
     """
+    # ``c`` is the number of neighbours minus twice a count, so it is odd if that number is.
     smallest_c = 1 if np.any(np.asarray(n_neighbors) % 2) else 2
     lipschitz = 2 * _largest_singular_value(points) ** 2
     # G^2 = 2 L_f, so 2 tau / G^2 = tau / L_f. The bound is strict.
@@ -304,10 +315,10 @@ def _largest_singular_value(points: Points) -> float:
     if min(points.shape) <= 100:
         if not sparse.issparse(points.x):
             return float(np.linalg.norm(points.x.astype(np.float64), 2))
-        # The smaller of the two matrices of inner products is small, and dense enough.
+        # Of ``X X'`` and ``X' X``, the smaller one has at most 100 rows, so it can be dense.
         x = points.x if points.n <= points.n_features else sparse.csr_array(points.x.T)
         return float(np.sqrt(np.linalg.eigvalsh((x @ x.T).toarray())[-1]))
-    # A fixed start: a random one would give other bits each time.
+    # A fixed start: a random one would give different bits each time.
     start = np.ones(min(points.x.shape))
     value = svds(points.x, 1, v0=start, return_singular_vectors=False, tol=1e-10)[0]
     return float(value) * (1 + 1e-8)  # an iterative value may fall short
@@ -316,12 +327,12 @@ def _largest_singular_value(points: Points) -> float:
 def auto_step(codes: sparse.csr_array, lam: float) -> float:
     """``max(m^2 / 2, lam^2)`` with m the mean magnitude of the non-zeros of the l1 codes.
 
-    The thresholds ``sqrt(2 s gamma c)`` are then in proportion to what they are compared with.
-    Where the non-zeros are few and large, that is their mean magnitude: at ``gamma = 0.1``, a
-    coefficient that none of five neighbours shares is dropped if it is below 0.7 m. Where they are
-    many and small, most are below lam, which is within the error of the l1 norm: it makes every
-    coefficient too small by about lam / 2. There, a coefficient that no neighbour shares is dropped
-    if it is below lam.
+    The thresholds ``sqrt(2 s gamma c)`` are then in proportion to the coefficients they cut. Where
+    the non-zeros are few and large, their mean magnitude decides: at ``gamma = 0.1``, a coefficient
+    that none of five neighbours shares is dropped if it is below 0.7 m. Where they are many and
+    small, most are below lam, and no larger than the error that the l1 norm makes: it shrinks every
+    coefficient by about lam / 2. There, a coefficient that no neighbour shares is dropped if it is
+    below lam.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Whether codes have the certificates that come with them, by codes and points alone."""
+"""Whether certificates of codes are right, judged by the codes and points alone."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ROWS_PER_BLOCK = 64
 """Codes that are compared with all points at once, as dense vectors."""
 
 ROUNDING = {"d": 1e-9, "f": 1e-4}
-"""How far two computations of a violation may be apart, by the type of the points."""
+"""How far two computations of a violation may differ, by the type of the points."""
 
 
 def certificates_hold(
@@ -74,6 +74,7 @@ def certificates_hold(
         )
         violation[np.arange(len(mine)), mine] = 0.0  # no point codes itself
         found = np.maximum(0.0, violation.max(axis=1))
+        # Rounding grows with the numbers that the gradient is made of.
         scale = 1 + np.abs(z).sum(axis=1) * (1 + ridge_of[mine]) + lam_of[mine]
         return bool((np.abs(found - claimed[part]) <= ROUNDING[points.dtype.char] * scale).all())
 
