@@ -67,7 +67,7 @@ EVERY = ["summary", "map", "clusters", "members", "classes", "measures"]
         ),
         ("SMCE", [*EVERY, "graph", "certificates"], ["largest duality gap", "Eigenvalues"]),
         ("LocalScalingSpectralClustering", [*EVERY, "graph"], ["Eigenvalues"]),
-        ("KMeans", [*EVERY, "certificates"], ["inertia", "Nearest neighbours pull each other"]),
+        ("KMeans", [*EVERY, "certificates"], ["inertia", "Nearest neighbours attract each other"]),
     ],
 )
 def test_page_of_pictures(name, sections, words, fitted, digits, tmp_path):

@@ -46,14 +46,14 @@ def plane(model: Any, X: FloatArray) -> tuple[FloatArray, str]:
     graph = getattr(clusterer, "affinity_matrix_", None)
     if graph is not None:
         pulls = _pulls(graph, getattr(clusterer, "neighbors_", None))
-        line = "Points joined in the graph pull each other, neighbours a little; random pairs push."
+        line = "Points that are joined in the graph attract each other; random pairs repel."
         return _by_forces(pulls, _start(getattr(clusterer, "embedding_", X))), line
     X = made_dense(
         points_as_clustered(model, X), "a map of points without a graph takes dense ones"
     )
     if len(X) <= NEIGHBORS_UP_TO:
         nearest = kneighbors_graph(X, min(MOST_EDGES, len(X) - 1))
-        line = "Nearest neighbours pull each other; random pairs push."
+        line = "Nearest neighbours attract each other; random pairs repel."
         return _by_forces(_pulls(nearest, None), _start(X)), line
     return _start(X), "The two principal components of the features."
 

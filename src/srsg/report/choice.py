@@ -39,14 +39,14 @@ def choice(found: Findings) -> str:
 
 def _winner(search: StabilitySearch) -> str:
     results, best = search.results_, search.best_index_
-    agreements = [f"of its labels between samples of the points {_of(search, 'stability_points')}"]
+    agreements = [f"between samples of the points {_of(search, 'stability_points')}"]
     if np.isfinite(results["stability_features"][best]):
         agreements.append(f"between halves of the features {_of(search, 'stability_features')}")
     if len(results["candidate"]) > 1:
         agreements.append(f"with the other candidates {_of(search, 'consensus')}")
     return (
-        f"<b>{escape(search.best_name_)}</b> with {search.n_clusters_} clusters was chosen for its "
-        f"score of {_of(search, 'score')}, which adds up agreements (1 is perfect): "
+        f"<b>{escape(search.best_name_)}</b> with {search.n_clusters_} clusters was chosen. Its "
+        f"score of {_of(search, 'score')} is the sum of how well its labels agree (1 is perfect): "
         f"{', '.join(agreements)}."
     )
 
@@ -82,7 +82,7 @@ def _second(search: StabilitySearch) -> str:
 
 def _number(search: StabilitySearch) -> str:
     if search.n_clusters == "auto":
-        return "The number of clusters was not given: the candidates found theirs."
+        return "The number of clusters was not given, so each candidate found its own."
     return "The number of clusters was given."
 
 
@@ -113,9 +113,10 @@ def _by_rank(search: StabilitySearch) -> list[int]:
 
 def _candidates(search: StabilitySearch) -> str:
     """A row for every candidate, the best score first."""
-    heads = ("candidate", "clusters", *MEASURES.values(), "score")
+    shown = _measured(search)
+    heads = ("candidate", "clusters", *(MEASURES[name] for name in shown), "score")
     head = "".join(f'<th scope="col">{title}</th>' for title in heads)
-    rows = "".join(_row(search, place) for place in _by_rank(search))
+    rows = "".join(_row(search, place, shown) for place in _by_rank(search))
     return (
         '<div class="scroll" tabindex="0" role="region" aria-label="Table of candidates">'
         f'<table class="candidates"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
@@ -123,14 +124,19 @@ def _candidates(search: StabilitySearch) -> str:
     )
 
 
-def _row(search: StabilitySearch, place: int) -> str:
+def _measured(search: StabilitySearch) -> list[str]:
+    """The measures that at least one candidate has: the columns of a table are not halved."""
+    return [name for name in MEASURES if np.isfinite(search.results_[name]).any()]
+
+
+def _row(search: StabilitySearch, place: int, shown: list[str]) -> str:
     results = search.results_
     chosen = place == search.best_index_
     cells = [
         f'<th scope="row">{escape(results["candidate"][place])}'
         f"{'<small>chosen</small>' if chosen else ''}</th>",
         f"<td>{results['n_clusters'][place]:,}</td>",
-        *(_measure(results[name][place]) for name in MEASURES),
+        *(_measure(results[name][place]) for name in shown),
         f"<td>{_shown(results['score'][place], 3)}</td>",
     ]
     css = ' class="chosen"' if chosen else ""
@@ -146,23 +152,22 @@ def _measure(value: float) -> str:
 
 def _explained(search: StabilitySearch) -> str:
     words = (
-        "Every candidate was fitted on the same samples of the points. Stability of points: how "
-        "far its labels of two samples agree on the points that both have. "
+        "All candidates were fitted on the same random samples of the points. Stability of points: "
+        "how well the labels from two samples agree on the points they share. "
     )
-    if np.isfinite(search.results_["stability_features"]).any():
-        words += "Stability of features: how far its labels by two halves of the features agree. "
+    if "stability_features" in _measured(search):
+        words += "Stability of features: how well the labels from two halves of the features agree. "
     else:
         words += (
-            "Stability of features is not measured on tables: one column may be all that tells two "
-            "clusters apart. "
+            "Stability of features is not measured on tables, because a single column may be all "
+            "that separates two clusters. "
         )
     words += (
-        "Consensus: how far its labels agree with those of the other candidates on the same "
-        "sample. Each is the adjusted mutual information, 0 by chance and 1 if perfect; the score "
-        "is their sum."
+        "Consensus: how well a candidate agrees with the others on the same sample. Each is an "
+        "adjusted mutual information (0 by chance, 1 if perfect), and the score is their sum."
     )
     if isinstance(search.candidates, str):
-        words += f" The candidates are those for {escape(search.columns_)}."
+        words += f" These candidates are the ones for {escape(search.columns_)}."
     return words
 
 
@@ -196,18 +201,18 @@ def _what_counts(found: Findings) -> str:
     rule = counted_by(found.model.n_features_in_)
     if rule == "density":
         return (
-            "Clusters are dense, with valleys between them that are deeper than those that noise "
-            "has by chance. How deep a valley must be can be chosen: the score is by what share "
-            "this depth may change until another number is right. Below zero, by what share it "
-            "would have to change."
+            "Clusters are dense, and the valleys between them are deeper than those that noise has "
+            "by chance. The score says how much the depth that counts as a valley could change "
+            "before another number would be right. Below zero: how much it would have to change "
+            "for this number to be right."
         )
     if rule == "links":
         return (
-            "Clusters of their own have hardly any links between them, far fewer than chance would "
-            "give. How few is asked of them can be chosen: the score is the share of the choices "
-            "for which this number is the best. Below zero, it is the best for none."
+            "Real clusters have far fewer links between them than chance would give. How few can "
+            "be set more or less strictly; the score is the share of these settings for which this "
+            "number is the best. Below zero, it is the best for none."
         )
     return (
-        "Two random halves of the points are clustered apart: the score is how many clusters "
-        "both find, less those that only one finds."
+        "Two random halves of the points are clustered separately. The score is the number of "
+        "clusters that both halves find, minus those that only one finds."
     )

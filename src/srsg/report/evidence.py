@@ -154,8 +154,9 @@ def _confidence(found: Findings) -> tuple[str, str, str]:
         within=(0.0, 1.0),
     )
     words = (
-        f"{(values >= 0.9).mean():.0%} of the points reach 0.9, {(values < 0.5).mean():.0%} stay "
-        f"below one half. Confidence: {escape(found.confidence.meaning)}."
+        f"{(values >= 0.9).mean():.0%} of the points have a confidence of 0.9 or more, "
+        f"{(values < 0.5).mean():.0%} one below 0.5. Low values mark points between clusters, and "
+        "points that fit none well."
     )
     return "Confidence", chart, words
 
@@ -192,10 +193,10 @@ def certificates(found: Findings) -> str:
             )
         )
     for name, title, meaning in (
-        ("step_", "step", "Of the proximal gradient; it decides how hard the graph is cut."),
-        ("n_sweeps_", "sweeps", "Over all points until the objective settled."),
-        ("n_steps_cut_", "steps cut", "Points whose step was cut to its stable bound."),
-        ("n_let_in_", "coordinates let in", "By the check that the short problems equal the full."),
+        ("step_", "step", "The gradient step. The larger it is, the more edges are removed."),
+        ("n_sweeps_", "sweeps", "Rounds over all points until the objective settled."),
+        ("n_steps_cut_", "steps cut", "Points whose step was shortened to keep it stable."),
+        ("n_let_in_", "coordinates let in", "Added to keep the small problems equal to the full."),
         ("inertia_", "inertia", "Sum of squared distances to the centres."),
     ):
         value = found.learnt(name)

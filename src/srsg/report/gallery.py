@@ -62,14 +62,14 @@ def gallery(found: Findings, chosen: Chosen, pictures: Thumbnails | None) -> str
 def _lead(profiles: Profiles | None) -> str:
     if profiles is None:
         return (
-            "The hearts of the clusters, and the points they are least sure of. "
-            "A click shows a point on the map."
+            "The points at the heart of each cluster, and those it is least sure of. "
+            "Click one to find it on the map."
         )
     return (
-        "A member's features, left to right, in standard deviations from the mean of all points "
-        "(dotted), over the mean of its cluster (gray). Under each heading: the features that set "
-        "the cluster apart most, and by how many standard deviations. "
-        "A click shows a point on the map."
+        "Each small picture is one point: its features from left to right (blue), in standard "
+        "deviations from the mean of all points (dotted), over the mean of its cluster (gray). "
+        "Under each heading are the features that set the cluster apart most, and by how many "
+        "standard deviations. Click a point to find it on the map."
     )
 
 

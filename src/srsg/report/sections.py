@@ -69,7 +69,8 @@ def summary(found: Findings) -> str:
 def _score_line(found: Findings) -> str:
     if not found.scores:
         return (
-            "No true classes were given, so the page says how sure the clusters are, not how right."
+            "No true classes were given, so this page can say how sure the clusters are, but not "
+            "how right."
         )
     right = round(found.scores["accuracy"] * len(found.X))
     return (
@@ -96,7 +97,7 @@ def _parameters(model: Any) -> str:
         mark = ' class="changed"' if changed else ""
         cells.append(f"<div{mark}><dt>{escape(name)}</dt><dd>{escape(_shown(value))}</dd></div>")
     return (
-        "<details><summary>Parameters <small>bold: set by the user, not the default</small>"
+        "<details><summary>Parameters <small>in bold: not the default</small>"
         f'</summary><dl class="parameters">{"".join(cells)}</dl></details>'
     )
 
@@ -117,6 +118,10 @@ def map_of_points(found: Findings, line: str) -> str:
         f'<button type="button" data-colour="{key}" aria-pressed="{str(key == "cluster").lower()}">'
         f"{label}</button>"
         for key, label in modes
+    )
+    rows = "a row of the table of clusters"
+    filters = (
+        f" or {rows}" if found.classes is None else f", {rows} or a cell of the table of classes"
     )
     body = f"""
 <div class="toolbar">
@@ -140,12 +145,12 @@ chosen.</p>
 <p id="shown" class="picked" role="status" aria-live="polite"></p>
 <button type="button" id="show-all" hidden>Show all</button></div>
 <div id="legend" class="legend" role="group" aria-label="Show only"></div>
-<p class="note" id="map-help">{escape(line)} Distances between far groups mean little.
-Drag or use the arrow keys to move, the wheel or + and \N{MINUS SIGN} to zoom (on a phone two
-fingers), n and p for the next and the previous point, 0 to see all. Buttons below the map, rows of
-the table of clusters and cells of the table of classes show only their points.
+<p class="note" id="map-help">{escape(line)} Distances between groups that are far apart mean
+little. To move, drag or use the arrow keys; to zoom, use the wheel, + and \N{MINUS SIGN}, or two
+fingers on a phone. Press n and p for the next and the previous point, 0 to see everything. To see
+only some points, click a button below the map{filters}.
 Confidence: {escape(found.confidence.meaning)}.</p>
-<noscript><p class="note">The map needs JavaScript; all else on the page does not.</p></noscript>"""
+<noscript><p class="note">The map needs JavaScript. The rest of the page does not.</p></noscript>"""
     return section("map", "Map of the points", body)
 
 
@@ -169,19 +174,26 @@ def clusters(found: Findings) -> str:
                 bar_cell(f"{counts[largest] / sizes[place]:.0%}", counts.max() / sizes[place])
             )
         rows.append(f'<tr data-row-cluster="{place}">{"".join(cells)}</tr>')
-    heads = ["cluster", "points", "mean confidence", "below one half"]
+    heads = ["cluster", "points", "mean confidence", "points below 0.5"]
     if found.classes is not None:
-        heads += ["commonest class", "its share"]
+        heads += ["most common class", "its share"]
     head = "".join(f'<th scope="col">{title}</th>' for title in heads)
     body = (
         '<div class="scroll tall" tabindex="0" role="region" aria-label="Table of clusters">'
         f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
     )
     lead = (
-        f"From {sizes.min():,} to {sizes.max():,} points. "
-        f"Confidence: {escape(found.confidence.meaning)}. A click on a row shows its points."
+        f"The clusters have {_sizes_in_words(sizes)}. Click a row to see only its points on the "
+        "map."
     )
     return section("clusters", "Clusters", body, lead)
+
+
+def _sizes_in_words(sizes: np.ndarray) -> str:
+    smallest, largest = sizes.min(), sizes.max()
+    if smallest == largest:
+        return f"{largest:,} points each"
+    return f"{smallest:,} to {largest:,} points"
 
 
 def bar_cell(text: str, share: float) -> str:
@@ -196,9 +208,9 @@ def confusion(found: Findings) -> str:
     small = max(found.confusion.table.shape) <= MOST_CELLS
     drawn = _cells(found) if small else _blocks(found)
     lead = (
-        "One row per class, one column per cluster. Every cluster is matched with at most one "
-        "class, so that as many points as possible agree (blue); columns follow these classes. "
-        "A click on a cell shows its points."
+        "One row per class, one column per cluster. Each cluster is matched with at most one "
+        "class, so that as many points as possible agree (blue), and the columns are in the order "
+        "of these classes. Click a cell to see its points on the map."
     )
     return section("classes", "True classes", drawn + _largest_disagreements(found), lead)
 
