@@ -156,7 +156,7 @@ def _explained(search: StabilitySearch) -> str:
         "how well the labels from two samples agree on the points they share. "
     )
     if "stability_features" in _measured(search):
-        words += "Stability of features: how well the labels from two halves of the features agree. "
+        words += "Stability of features: how well the labels of two halves of the features agree. "
     else:
         words += (
             "Stability of features is not measured on tables, because a single column may be all "
