@@ -60,14 +60,16 @@ def s5c(code: Path, here: Path, X: np.ndarray, count: int, lam: float) -> tuple[
     """Its labels, and the processor seconds of the Octave that found them."""
     unit = X / np.linalg.norm(X, axis=1, keepdims=True)
     savemat(here / "points.mat", {"X": unit.T})
-    script = here / "run.m"
+    labels = here / "labels.mat"
+    labels.unlink(missing_ok=True)
+    script = here / "one_run.m"
     script.write_text(
         OCTAVE.format(code=code, here=here, lam=lam, count=count, subsamples=SUBSAMPLES)
     )
     before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
     subprocess.run(["octave-cli", "--no-gui", "--quiet", str(script)], check=True)
     seconds = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
-    return loadmat(here / "labels.mat")["labels"].ravel().astype(int), seconds
+    return loadmat(labels)["labels"].ravel().astype(int), seconds
 
 
 def line(name: str, X: np.ndarray, y: np.ndarray, code: Path, here: Path) -> str:
