@@ -31,6 +31,7 @@ extensions = [
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
     "command_options",
+    "linked_pictures",
     "mathml",
     "underscores",
 ]

@@ -59,10 +59,10 @@ def fpgd_sp(
     fixed_zero: int | Sequence[int] | IntArray | None = None,
     return_history: bool = True,
 ) -> FloatArray | tuple[FloatArray, Bunch]:
-    """Minimise ``||b - A z||^2 + gamma * sum_{c_t > 0} c_t [z_t != 0]``, eq. (7), from ``z0``.
+    """Minimise ``||b - A z||^2 + gamma * sum_{c_t > 0} c_t [z_t != 0]`` from the start ``z0``.
 
-    This is Algorithm 1 with ``alpha_k = 2 / (k + 1)`` and ``lambda_k = step * k / 2``. It runs on
-    the coordinates that move: those with ``z0_t != 0`` or ``c_t <= 0``, and any other whose
+    This is Algorithm 1 for problem (7) of the paper, with ``alpha_k = 2 / (k + 1)`` and
+    ``lambda_k = step * k / 2``. It runs on the coordinates that move: those with ``z0_t != 0`` or ``c_t <= 0``, and any other whose
     gradient might lift it over its threshold. A run on all coordinates gives the same result.
 
     Parameters
