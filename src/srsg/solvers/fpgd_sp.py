@@ -62,8 +62,9 @@ def fpgd_sp(
     """Minimise ``||b - A z||^2 + gamma * sum_{c_t > 0} c_t [z_t != 0]`` from the start ``z0``.
 
     This is Algorithm 1 for problem (7) of the paper, with ``alpha_k = 2 / (k + 1)`` and
-    ``lambda_k = step * k / 2``. It runs on the coordinates that move: those with ``z0_t != 0`` or ``c_t <= 0``, and any other whose
-    gradient might lift it over its threshold. A run on all coordinates gives the same result.
+    ``lambda_k = step * k / 2``. It runs on the coordinates that move: those with ``z0_t != 0`` or
+    ``c_t <= 0``, and any other whose gradient might lift it over its threshold. A run on all
+    coordinates gives the same result.
 
     Parameters
     ----------
