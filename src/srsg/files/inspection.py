@@ -13,7 +13,7 @@ from srsg.files import Table
 from srsg.points import name_rows
 
 MOSTLY_FILLED = 0.1
-"""Above this share of non-zeros, points are coded faster as an array."""
+"""With a larger share of non-zeros than this, points are coded faster as an array."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +75,7 @@ def _facts_of_sparse(table: Table) -> list[Fact]:
     stored = f"{X.nnz} non-zeros, {dense:.2%} of all values; {X.nnz / n_rows:.0f} per row"
     advice = "as an array it would be coded faster" if dense > MOSTLY_FILLED else ""
     size = f"{held / 1e6:.1f} MB; as an array {n_rows * n_columns * X.dtype.itemsize / 1e6:.1f} MB"
+    # Rows are canonical here, so equal rows have equal bytes.
     parts = pairwise(X.indptr.tolist())
     distinct = {X.indices[at:end].tobytes() + X.data[at:end].tobytes() for at, end in parts}
     empty = int((np.bincount(X.indices, minlength=n_columns) == 0).sum())
@@ -139,7 +140,7 @@ def _duplicates(X: NDArray) -> Fact:
 def _repeated(repeated: int) -> Fact:
     if not repeated:
         return Fact("duplicates", "none")
-    advice = "none needed: equal rows count as one point of that weight, and get one label"
+    advice = "none needed: equal rows count as one point of their number, and get one label"
     return Fact(
         "duplicates", f"{repeated} row{'s repeat' if repeated > 1 else ' repeats'} another", advice
     )
@@ -152,7 +153,7 @@ def _zeros(X: NDArray) -> Fact:
 def _zero_rows(zero: NDArray[np.intp]) -> Fact:
     if not zero.size:
         return Fact("rows of zeros", "none")
-    advice = "no direction: they go to the largest cluster, except by sc, smce and kmeans"
+    advice = "no direction: all methods but sc, smce and kmeans put them into the largest cluster"
     return Fact("rows of zeros", f"{zero.size} (rows {name_rows(zero)})", advice)
 
 

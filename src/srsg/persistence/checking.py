@@ -92,7 +92,7 @@ def _first_equal(model: Any) -> NDArray[np.integer]:
     _rows(name, value, model)
     in_range(name, value + 1, 1, len(value) + 1)
     known = value[value >= 0]
-    require(known.size > 0, name, "has no point")
+    require(known.size > 0, name, "has no points")
     require(bool((value[known] == known).all()), name, "names points that are not the first")
     return value
 
@@ -120,7 +120,7 @@ def _graph(name: str, value: Any, model: Any) -> None:
 def _canonical(name: str, value: Any, model: Any) -> None:
     """A sparse matrix whose rows are sorted, in float64."""
     bounds_of_sparse(name, value)
-    # Flags that a file could set are found out anew, and loops rely on sorted rows.
+    # A new array: loops rely on sorted rows, and a file could set the flag that says so.
     fresh = sparse.csr_array((value.data, value.indices, value.indptr), shape=value.shape)
     require(fresh.has_canonical_format, name, "has rows that are not sorted")
     require(value.dtype == np.float64, name, f"has type {value.dtype}")
@@ -133,7 +133,7 @@ def _codes(name: str, value: Any, model: Any) -> None:
 
 
 def _labels(name: str, value: Any, model: Any) -> None:
-    require(hasattr(model, "n_clusters_"), name, "stands without n_clusters_")
+    require(hasattr(model, "n_clusters_"), name, "is there without n_clusters_")
     _n_clusters("n_clusters_", model.n_clusters_, model)
     in_range(name, value, 1, model.n_clusters_)
     _rows(name, value, model)
@@ -183,7 +183,7 @@ def _cluster_counts(name: str, value: Any, model: Any) -> None:
 
 def _count_scores(name: str, value: Any, model: Any) -> None:
     _vector(name, value, model)
-    require(hasattr(model, "cluster_counts_"), name, "stands without cluster_counts_")
+    require(hasattr(model, "cluster_counts_"), name, "is there without cluster_counts_")
     one_each = value.shape == np.shape(model.cluster_counts_)
     require(one_each, name, "must have one score for each of cluster_counts_")
 

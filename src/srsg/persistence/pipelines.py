@@ -64,7 +64,7 @@ def parts_of(model: Any) -> list[Any]:
     require(type(model) is Pipeline, "model", f"is a {type(model).__name__}")
     steps = vars(model).get("steps")
     named = type(steps) is list and all(type(step) is tuple and len(step) == 2 for step in steps)
-    require(named and steps, "steps", "is no list of names and estimators")
+    require(named and steps, "steps", "is not a list of names and estimators")
     names = [name for name, _ in steps]
     plain = all(type(name) is str and "__" not in name for name in names)
     require(plain and len(set(names)) == len(names), "steps", f"has the names {names}")
@@ -93,6 +93,7 @@ def check_parts(model: Any) -> None:
             _check_by_rules(part, _RULES[type(part)])
         else:
             check_model(part)
+    # Steps that fit each other agree on this; compiled code would read beyond rows otherwise.
     widths = {part.n_features_in_ for part in parts if "n_features_in_" in vars(part)}
     require(len(widths) <= 1, "n_features_in_", f"differs between the steps: {sorted(widths)}")
 
@@ -101,6 +102,7 @@ def choose_threads(part: Any) -> None:
     """Let a fitted K-means predict with the threads of this machine, whatever a file names."""
     vars(part).pop("_n_threads", None)
     if type(part) is KMeans and "cluster_centers_" in vars(part):
+        # scikit-learn sets it in fit only, and predict needs it.
         part._n_threads = cpu_count()
 
 
@@ -223,7 +225,7 @@ def _labels(name: str, value: Any, model: Any) -> None:
 
 
 def _n_clusters(name: str, value: Any, model: Any) -> None:
-    require(type(value) is int, name, f"is a {type(value).__name__}, no integer")
+    require(type(value) is int, name, f"is a {type(value).__name__}, not an integer")
     require(value == model.n_clusters, name, f"is {value} for {model.n_clusters} clusters")
 
 

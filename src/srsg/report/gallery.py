@@ -62,7 +62,7 @@ def gallery(found: Findings, chosen: Chosen, pictures: Thumbnails | None) -> str
 def _lead(profiles: Profiles | None) -> str:
     if profiles is None:
         return (
-            "The hearts of the clusters, and the points they are least sure of. "
+            "The most central points of the clusters, and those that they are least sure of. "
             "A click shows a point on the map."
         )
     return (
