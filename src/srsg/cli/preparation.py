@@ -111,7 +111,10 @@ def prepare(X: NDArray, wanted: Preparing, table: Table, *, by_search: bool = Fa
         steps.append(("scale", scaler))
     if wanted.impute is not None:
         notes += filled_in(X, wanted.impute)
-        imputer = _imputer(wanted.impute)
+        from sklearn.impute import KNNImputer, SimpleImputer
+
+        imputers = {"median": SimpleImputer(strategy="median"), "knn": KNNImputer(n_neighbors=5)}
+        imputer = imputers[wanted.impute]
         X = imputer.fit_transform(X)
         steps.append(("impute", imputer))
     return Prepared(X, steps, notes, centred=scale == "standard")
@@ -154,25 +157,15 @@ def scale_warning(X: NDArray, table: Table) -> str | None:
     from srsg.files.inspection import heaviest_column
     from srsg.selection.candidates import shares_one_unit
 
-    if table.image_shape or not isinstance(X, np.ndarray) or shares_one_unit(_without_gaps(X)):
+    if table.image_shape or not isinstance(X, np.ndarray):
+        return None
+    if shares_one_unit(X[~np.isnan(X).any(axis=1)]):
         return None
     name = heaviest_column(table)
     return (
         f"columns have different units, and column {name} outweighs others: --scale standard gives "
         "all the same weight"
     )
-
-
-def _without_gaps(X: NDArray) -> NDArray:
-    import numpy as np
-
-    return X[~np.isnan(X).any(axis=1)]
-
-
-def _imputer(name: str) -> Any:
-    from sklearn.impute import KNNImputer, SimpleImputer
-
-    return SimpleImputer(strategy="median") if name == "median" else KNNImputer(n_neighbors=5)
 
 
 def _chosen_scale(

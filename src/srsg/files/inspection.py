@@ -56,12 +56,12 @@ def inspect_table(table: Table) -> list[Fact]:
     if sparse.issparse(X):
         return _facts_of_sparse(table)
     return [
-        _rows(table),
+        _enough("rows", len(X)),
         _columns(table),
         _classes(table),
         _missing(table),
-        _duplicates(X),
-        _zeros(X),
+        _repeated(len(X) - len(np.unique(X, axis=0))),
+        _zero_rows(np.flatnonzero(~X.any(axis=1))),
         _constant(table),
         _scales(table),
     ]
@@ -80,8 +80,8 @@ def _facts_of_sparse(table: Table) -> list[Fact]:
     distinct = {X.indices[at:end].tobytes() + X.data[at:end].tobytes() for at, end in parts}
     empty = int((np.bincount(X.indices, minlength=n_columns) == 0).sum())
     return [
-        _rows(table),
-        Fact("columns", f"{n_columns}", "two or more are needed" * (n_columns < 2), n_columns < 2),
+        _enough("rows", n_rows),
+        _enough("columns", n_columns),
         Fact("sparse matrix", stored, advice),
         Fact("memory", size),
         _classes(table),
@@ -92,9 +92,10 @@ def _facts_of_sparse(table: Table) -> list[Fact]:
     ]
 
 
-def _rows(table: Table) -> Fact:
-    n_rows = table.X.shape[0]
-    return Fact("rows", f"{n_rows}", "two or more are needed" if n_rows < 2 else "", n_rows < 2)
+def _enough(about: str, number: int, text: str = "") -> Fact:
+    """How many there are, which must be two or more."""
+    few = number < 2
+    return Fact(about, f"{number}{text}", "two or more are needed" if few else "", few)
 
 
 def _columns(table: Table) -> Fact:
@@ -108,8 +109,7 @@ def _columns(table: Table) -> Fact:
     }
     text = ", ".join(f"{count} {kind}" for kind, count in kinds.items() if count)
     image = f"; images of {' x '.join(map(str, table.image_shape))}" if table.image_shape else ""
-    few = n_columns < 2
-    return Fact("columns", f"{n_columns}: {text}{image}", "two or more are needed" * few, few)
+    return _enough("columns", n_columns, f": {text}{image}")
 
 
 def _classes(table: Table) -> Fact:
@@ -133,10 +133,6 @@ def _missing(table: Table) -> Fact:
     )
 
 
-def _duplicates(X: NDArray) -> Fact:
-    return _repeated(len(X) - len(np.unique(X, axis=0)))
-
-
 def _repeated(repeated: int) -> Fact:
     if not repeated:
         return Fact("duplicates", "none")
@@ -144,10 +140,6 @@ def _repeated(repeated: int) -> Fact:
     return Fact(
         "duplicates", f"{repeated} row{'s repeat' if repeated > 1 else ' repeats'} another", advice
     )
-
-
-def _zeros(X: NDArray) -> Fact:
-    return _zero_rows(np.flatnonzero(~X.any(axis=1)))
 
 
 def _zero_rows(zero: NDArray[np.intp]) -> Fact:

@@ -17,6 +17,7 @@ from srsg.estimators.base import GraphClusterer
 from srsg.estimators.coded import CodeClusterer, check_neighbor_count
 from srsg.persistence.rules import (
     Rule,
+    all_of,
     array,
     attributes_of,
     bounds_of_sparse,
@@ -30,6 +31,7 @@ from srsg.persistence.rules import (
     not_negative,
     positive,
     require,
+    vector,
 )
 
 UNIT_NORM = 1e-3
@@ -157,23 +159,11 @@ def _points_by_number(name: str, value: Any, model: Any) -> None:
     in_range(name, value, 1, model.fit_X_.shape[0])
 
 
-def _owners(name: str, value: Any, model: Any) -> None:
-    _points_by_number(name, value, model)
-    _rows(name, value, model)
-
-
-def _embedding(name: str, value: Any, model: Any) -> None:
+def _matrix(name: str, value: Any, model: Any) -> None:
     floats(name, value, 2)
-    _rows(name, value, model)
-
-
-def _vector(name: str, value: Any, model: Any) -> None:
-    floats(name, value, 1)
 
 
 def _shares(name: str, value: Any, model: Any) -> None:
-    _vector(name, value, model)
-    _rows(name, value, model)
     require(value.min() >= 0 and value.max() <= 1, name, "has values outside 0 to 1")
 
 
@@ -182,7 +172,7 @@ def _cluster_counts(name: str, value: Any, model: Any) -> None:
 
 
 def _count_scores(name: str, value: Any, model: Any) -> None:
-    _vector(name, value, model)
+    vector(name, value, model)
     require(hasattr(model, "cluster_counts_"), name, "is there without cluster_counts_")
     one_each = value.shape == np.shape(model.cluster_counts_)
     require(one_each, name, "must have one score for each of cluster_counts_")
@@ -193,11 +183,8 @@ def _truth(name: str, value: Any, model: Any) -> None:
 
 
 def _weights(name: str, value: Any, model: Any) -> None:
-    if isinstance(value, np.ndarray):
-        _vector(name, value, model)
-        _rows(name, value, model)
-    else:
-        positive(name, value, model)
+    rule = all_of(vector, _rows) if isinstance(value, np.ndarray) else positive
+    rule(name, value, model)
 
 
 def _n_features(name: str, value: Any, model: Any) -> None:
@@ -225,17 +212,17 @@ _RULES: dict[str, Rule] = {
     "certified_": _points_by_number,
     "first_equal_": _equal,
     "_distinct_": _points_by_number,
-    "_owner_": _owners,
-    "embedding_": _embedding,
-    "eigenvalues_": _vector,
-    **dict.fromkeys(("confidence_", "explained_", "outlier_score_"), _shares),  # if asked for
+    "_owner_": all_of(_points_by_number, _rows),
+    "embedding_": all_of(_matrix, _rows),
+    **dict.fromkeys(  # if asked for
+        ("confidence_", "explained_", "outlier_score_"), all_of(vector, _rows, _shares)
+    ),
     "cluster_counts_": _cluster_counts,
     "cluster_count_scores_": _count_scores,
     "structure_found_": _truth,
-    "kkt_violation_": _vector,
-    "residual_": _vector,
-    "dual_gap_": _vector,
-    "objective_history_": _vector,
+    **dict.fromkeys(
+        ("eigenvalues_", "kkt_violation_", "residual_", "dual_gap_", "objective_history_"), vector
+    ),
     "kkt_quantiles_": mapping(float, float),
     "lam_": _weights,
     "step_": positive,

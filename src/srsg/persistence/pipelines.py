@@ -29,8 +29,10 @@ from srsg.persistence.rules import (
     floats,
     in_range,
     mapping,
+    not_negative,
     positive,
     require,
+    vector,
 )
 
 SCALERS: tuple[type, ...] = (StandardScaler, MinMaxScaler)
@@ -138,7 +140,7 @@ def _feature_names(name: str, value: Any, model: Any) -> None:
 
 
 def _per_feature(name: str, value: Any, model: Any) -> None:
-    floats(name, value, 1)
+    vector(name, value, model)
     width = model.n_features_in_
     require(len(value) == width, name, f"has {len(value)} values for {width} features")
 
@@ -233,11 +235,6 @@ def _algorithm(name: str, value: Any, model: Any) -> None:
     require(value in ("lloyd", "elkan"), name, f"is {value!r}")
 
 
-def _finite(name: str, value: Any, model: Any) -> None:
-    require(type(value) in (int, float), name, f"is a {type(value).__name__}")
-    require(0 <= value < np.inf, name, f"is {value}")
-
-
 _OF_EACH: dict[str, Rule] = {
     "n_features_in_": _n_features,
     "feature_names_in_": _feature_names,
@@ -280,12 +277,12 @@ _RULES: dict[type, dict[str, Rule]] = {
         **_OF_EACH,
         "cluster_centers_": _centres,
         "labels_": _labels,
-        "inertia_": _finite,
+        "inertia_": not_negative,
         "n_iter_": count,
         "_n_threads": positive,
         "_n_features_out": _n_clusters,
         "_n_init": positive,
-        "_tol": _finite,
+        "_tol": not_negative,
         "_algorithm": _algorithm,
     },
 }

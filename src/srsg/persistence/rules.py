@@ -94,8 +94,22 @@ def positive(name: str, value: Any, model: Any) -> None:
 
 
 def not_negative(name: str, value: Any, model: Any) -> None:
-    require(type(value) is float, name, f"is a {type(value).__name__}")
+    require(type(value) in (int, float), name, f"is a {type(value).__name__}")
     require(0 <= value < np.inf, name, f"is {value}")
+
+
+def all_of(*rules: Rule) -> Rule:
+    """The rule that several rules make together, checked in this order."""
+
+    def check(name: str, value: Any, model: Any) -> None:
+        for rule in rules:
+            rule(name, value, model)
+
+    return check
+
+
+def vector(name: str, value: Any, model: Any) -> None:
+    floats(name, value, 1)
 
 
 def count(name: str, value: Any, model: Any) -> None:
