@@ -92,6 +92,7 @@ def calibration_error(right: ArrayLike, confidence: ArrayLike, n_bins: int = 10)
         raise ValueError(
             f"right and confidence must have the same shape, got {correct.shape} and {sure.shape}."
         )
+    # A confidence of 1 belongs to the last bin.
     place = np.minimum((sure * n_bins).astype(int), n_bins - 1)
     gaps = np.bincount(place, sure - correct, minlength=n_bins)
     return float(np.abs(gaps).sum() / max(len(sure), 1))

@@ -123,7 +123,7 @@ def test_compare_and_predict_say_what_they_need(tmp_path, table):
     assert "'magic'" in the_error("compare", table, "-k", 2, "--methods", "l1,magic", code=2)
     assert "exceeds the number" in the_error("compare", table, "-k", 99)
     assert "there is no such file" in the_error("predict", tmp_path / "m.skops", table)
-    assert "no model that srsg saved" in the_error("predict", raw(tmp_path / "m.skops"), table)
+    assert "not a model that srsg saved" in the_error("predict", raw(tmp_path / "m.skops"), table)
     assert "No data set is called 'magic'" in the_error("data", "path", "magic")
     assert "cannot be downloaded" in the_error("data", "fetch", "CMU PIE", "--folder", tmp_path)
     assert "No such command 'magic'" in the_error("magic", code=2)

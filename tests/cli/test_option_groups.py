@@ -107,9 +107,9 @@ def test_features_of_images(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--features", "wavelets"], "no features are called 'wavelets'"),
-        (["--features", "scattering"], "takes gray images"),
-        (["--features", "scattering", "--model", "m.skops"], "--model does not go together"),
+        (["--features", "wavelets"], "'wavelets' is not one of scattering"),
+        (["--features", "scattering"], "needs gray images"),
+        (["--features", "scattering", "--model", "m.skops"], "--model cannot be combined"),
     ],
 )
 def test_features_that_cannot_be(tmp_path, options, message):

@@ -187,7 +187,9 @@ def test_more_clusters_than_distinct_points(estimator):
 def test_fewer_distinct_points_than_neighbours():
     table = np.repeat(X[:4], 5, axis=0)
     model = SRSG(2, n_neighbors=7, random_state=0).fit(table)
-    assert model.neighbors_.shape == (20, 3)
+    first = [0, 5, 10, 15]
+    for row, own in zip(model.neighbors_, np.repeat(first, 5), strict=True):
+        assert sorted(row) == [other for other in first if other != own]
 
 
 def test_given_codes_of_copies_add_up():

@@ -17,7 +17,7 @@ from srsg import SRSG, ElasticNetGraph, L1Graph, LaplacianL1Graph, OMPGraph, Rid
 from srsg.kernels.codes import symmetrized
 from srsg.metrics import clustering_accuracy
 from support import plain
-from support.estimators import CODE_ESTIMATORS
+from support.estimators import CODE_ESTIMATORS, same_bits
 from support.subspaces import near_planes
 
 PLANE = (
@@ -47,17 +47,6 @@ def digits():
 @pytest.fixture(scope="module", params=CODE_ESTIMATORS)
 def fitted(request, digits):
     return request.param(4, random_state=0).fit(digits[0])
-
-
-def same_bits(a, b):
-    for name in ("codes_", "affinity_matrix_"):
-        left, right = getattr(a, name), getattr(b, name)
-        np.testing.assert_array_equal(left.indptr, right.indptr)
-        np.testing.assert_array_equal(left.indices, right.indices)
-        np.testing.assert_array_equal(left.data, right.data)
-    np.testing.assert_array_equal(a.labels_, b.labels_)
-    np.testing.assert_array_equal(a.neighbors_, b.neighbors_)
-    return True
 
 
 def test_attributes(fitted, digits):

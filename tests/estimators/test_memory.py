@@ -131,7 +131,7 @@ def test_a_graph_whose_codes_are_not_those_of_its_certificates_is_built_again(
     clone(model).fit(points)
     assert len(builds) == 1
     change_codes(tmp_path)
-    with pytest.warns(UserWarning, match="other codes than those its certificates belong to"):
+    with pytest.warns(UserWarning, match="codes that do not match its certificates"):
         again = clone(model).fit(points)
     assert len(builds) == 2
     np.testing.assert_array_equal(again.codes_.toarray(), model.codes_.toarray())

@@ -20,7 +20,7 @@ from srsg import (
     LocalScalingSpectralClustering,
     OMPGraph,
 )
-from srsg.graph.affinity import code_neighbors, largest_codes, unit_codes
+from srsg.graph.affinity import largest_codes, nearest_codes, unit_codes
 from srsg.graph.local_scaling import local_scaling
 from srsg.kernels.codes import symmetrized
 from srsg.metrics import clustering_accuracy, normalized_mutual_info
@@ -220,7 +220,7 @@ def test_postprocessing():
     np.testing.assert_allclose(np.linalg.norm(unit, axis=1), [1, 1, 0, 1])
     kept = largest_codes(codes, 2).toarray()
     np.testing.assert_array_equal(kept, [[0, 3, -4, 0], [5, 0, 0, 0], [0] * 4, [2, 2, 0, 0]])
-    graph = code_neighbors(codes, 1).toarray()
+    graph = symmetrized(nearest_codes(codes, 1)).toarray()
     np.testing.assert_array_equal(graph, graph.T)
     assert not graph.diagonal().any()
     assert graph[2].sum() == 0
@@ -234,7 +234,7 @@ def test_estimators_postprocess(points, estimator):
     for change, expected in (
         ({"normalize": True}, symmetrized(unit_codes(codes))),
         ({"keep_largest": 2}, symmetrized(largest_codes(codes, 2))),
-        ({"code_neighbors": 3}, code_neighbors(codes, 3)),
+        ({"code_neighbors": 3}, symmetrized(nearest_codes(codes, 3))),
     ):
         graph = estimator(**change).fit_graph(points.x)
         assert (graph.affinity_matrix_ != expected).nnz == 0

@@ -167,7 +167,7 @@ def test_ctrl_c_loses_the_running_cell_only(folder, tmp_path, monkeypatch):
     command = ("--quick", "--table", 3, "--seeds", 1, "--data", folder, "--output", tmp_path)
     stopped = reproduce(*command)
     assert stopped.exit_code == 130
-    assert "the same command goes on from here" in stopped.output
+    assert "run the same command again to continue" in stopped.output
     assert len((tmp_path / "cells.csv").read_text().splitlines()) == 1 + 3
     assert reproduce(*command).exit_code == 0
     cells = (tmp_path / "cells.csv").read_text().splitlines()[1:]

@@ -65,5 +65,5 @@ def test_what_cannot_be_appended_to(tmp_path, table):
     array = read_points(saved_array(tmp_path / "f.npy"), keep_frame=True)
     with pytest.raises(FileError, match="only be appended to a table"):
         append_labels("-", array, {"cluster": [0] * 4})
-    with pytest.raises(FileError, match=r"ending in \.npy are not written"):
+    with pytest.raises(FileError, match=r"its name must end in one of \.csv"):
         append_labels(tmp_path / "o.npy", table, {"cluster": [1, 0]})

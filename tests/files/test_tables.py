@@ -62,7 +62,7 @@ def test_texts_in_other_encodings(tmp_path):
     with pytest.raises(FileError, match=r"line 2 is not UTF-8 text; .*encoding='latin-1'"):
         read_points(path)
     assert read_points(path, labels="kind", encoding="latin-1").class_names == ("y", "é")
-    with pytest.raises(FileError, match="encoding='klingon' is not the name of an encoding"):
+    with pytest.raises(FileError, match="encoding='klingon' is not an encoding that Python knows"):
         read_points(path, encoding="klingon")
 
 

@@ -173,8 +173,8 @@ def test_devices_are_written_to_not_replaced():
     [
         ("", "is a folder"),
         ("none/l.csv", r"there is no folder .*none"),
-        ("l.doc", r"ending in \.doc are not written: \.csv"),
-        ("l", "ending in nothing are not written"),
+        ("l.doc", r"l\.doc: cannot be written: its name must end in one of \.csv"),
+        ("l", "l: cannot be written: its name must end in one of"),
     ],
 )
 def test_places_that_cannot_be_written_to(tmp_path, name, message):

@@ -115,7 +115,7 @@ def test_an_edge_whose_weight_is_zero_is_none():
 @pytest.mark.parametrize("name", ["n_neighbors", "n_init", "lam", "n_clusters"])
 def test_true_is_no_number(normal_points, kind, name):
     if name in kind().get_params():
-        with pytest.raises(TypeError, match=f"{name} must not be True"):
+        with pytest.raises(TypeError, match=f"{name}=True must be a number or a name"):
             kind(**{name: True}).fit(normal_points)
 
 
@@ -189,7 +189,7 @@ def test_huge_points_that_are_far_from_each_other_have_nearest_ones():
     X = 1e222 * np.ones((12, 2))
     model = LocalScalingSpectralClustering(1, scale_neighbor=3, random_state=0).fit(X)
     with np.errstate(over="raise"):
-        assert model.predict(np.array([[1.0, -2.0], [0.0, 1e222]])).shape == (2,)
+        assert model.predict(np.array([[1.0, -2.0], [0.0, 1e222]])).tolist() == [0, 0]
 
 
 def test_a_constant_coordinate_too_large_for_float32_is_named(normal_points):

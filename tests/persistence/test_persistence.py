@@ -107,7 +107,7 @@ def test_pickles_are_refused_and_not_run(path, tmp_path):
     import pickle
 
     path.write_bytes(pickle.dumps(Exploit(tmp_path / "was run")))
-    with pytest.raises(ValueError, match=r"model\.skops is no model that srsg saved"):
+    with pytest.raises(ValueError, match=r"model\.skops is not a model that srsg saved"):
         load_model(path)
     assert not (tmp_path / "was run").exists()
 
@@ -118,7 +118,7 @@ def test_other_models_are_refused(path):
         save_model(kmeans, path)
     assert not path.exists()
     skops.io.dump(kmeans, path)
-    with pytest.raises(ValueError, match="is no model that srsg saved"):
+    with pytest.raises(ValueError, match="is not a model that srsg saved"):
         load_model(path)
     with zipfile.ZipFile(path, "a") as archive:
         archive.writestr("srsg.json", json.dumps({"format": FORMAT, "srsg": "0.1.0"}))
@@ -130,7 +130,9 @@ def test_other_models_are_refused(path):
 def test_a_file_cut_short_is_named(saved, share):
     content = saved.read_bytes()
     saved.write_bytes(content[: int(share * len(content))])
-    with pytest.raises(ValueError, match=r"model\.skops is no model that srsg saved, or is cut"):
+    with pytest.raises(
+        ValueError, match=r"model\.skops is not a model that srsg saved, or is incomplete"
+    ):
         load_model(saved)
 
 

@@ -233,7 +233,7 @@ OF_KMEANS = {
 def test_values_that_kmeans_does_not_leave_are_refused(loaded, path, what, name):
     step = None if name == "kmeans" else 1
     craft(changed(loaded[name], step, **OF_KMEANS[what]), path)
-    with pytest.raises(ValueError, match=r"model\.skops holds no valid model"):
+    with pytest.raises(ValueError, match=r"model\.skops holds an invalid model"):
         load_model(path)
 
 
@@ -274,7 +274,7 @@ OF_SCALERS = {
 def test_values_that_a_scaler_does_not_leave_are_refused(loaded, path, what):
     name, attributes = OF_SCALERS[what]
     craft(changed(loaded[name], 0, **attributes), path)
-    with pytest.raises(ValueError, match=r"model\.skops holds no valid model"):
+    with pytest.raises(ValueError, match=r"model\.skops holds an invalid model"):
         load_model(path)
 
 
@@ -299,7 +299,7 @@ def test_values_that_an_imputer_does_not_leave_are_refused(loaded, path, what):
     name, attributes = OF_IMPUTERS[what]
     model = without_types(loaded[name]) if name == "imputed kmeans" else loaded[name]
     craft(changed(model, 1, **attributes), path)
-    with pytest.raises(ValueError, match=r"model\.skops holds no valid model"):
+    with pytest.raises(ValueError, match=r"model\.skops holds an invalid model"):
         load_model(path)
 
 
@@ -341,7 +341,7 @@ def test_other_steps_are_refused(loaded, path, what):
 def test_other_attributes_of_a_pipeline_are_refused(loaded, path, attributes):
     craft(changed(loaded["standardised kmeans"], **attributes), path)
     with pytest.raises(
-        ValueError, match=rf"model\.skops holds no valid model: {next(iter(attributes))}"
+        ValueError, match=rf"model\.skops holds an invalid model: {next(iter(attributes))}"
     ):
         load_model(path)
 
@@ -362,7 +362,7 @@ def test_a_graph_that_does_not_know_its_features_is_refused(path):
 
 def test_a_scaler_alone_is_refused(path):
     craft(StandardScaler().fit(X), path)
-    with pytest.raises(ValueError, match="holds a StandardScaler, which is no model"):
+    with pytest.raises(ValueError, match="holds a StandardScaler, which is not a model"):
         load_model(path)
 
 

@@ -22,7 +22,7 @@ from srsg.engines import ThreadEngine
 from srsg.points import unit_points
 from srsg.solvers import l1_codes, laplacian_codes, theorem_step
 from srsg.solvers import srsg_codes as algorithm_2
-from support.estimators import CODE_ESTIMATORS
+from support.estimators import ALL_ESTIMATORS, CODE_ESTIMATORS
 
 FEW = settings(
     max_examples=8,
@@ -30,7 +30,6 @@ FEW = settings(
     derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
-ALL = [*CODE_ESTIMATORS, SMCE, LocalScalingSpectralClustering]
 # SMCE and local scaling take the features as they are, where the lengths of points matter.
 SCALED = CODE_ESTIMATORS
 
@@ -55,7 +54,7 @@ def order_matters(kind):
     return kind in (SRSG, LaplacianL1Graph)
 
 
-@pytest.mark.parametrize("kind", [kind for kind in ALL if not order_matters(kind)])
+@pytest.mark.parametrize("kind", [kind for kind in ALL_ESTIMATORS if not order_matters(kind)])
 @FEW
 @given(X=points(), seed=st.integers(0, 99))
 def test_the_order_of_the_points(kind, X, seed):
@@ -76,7 +75,7 @@ def test_the_order_of_the_points_where_sweeps_follow_it(X, seed):
     assert other.objective_history_[0] == pytest.approx(one.objective_history_[0])
 
 
-@pytest.mark.parametrize("kind", ALL)
+@pytest.mark.parametrize("kind", ALL_ESTIMATORS)
 @FEW
 @given(X=points(), seed=st.integers(0, 99))
 def test_the_order_of_the_features(kind, X, seed):
@@ -84,7 +83,7 @@ def test_the_order_of_the_features(kind, X, seed):
     np.testing.assert_allclose(graph(kind, X[:, order]), graph(kind, X), atol=1e-6)
 
 
-@pytest.mark.parametrize("kind", ALL)
+@pytest.mark.parametrize("kind", ALL_ESTIMATORS)
 @FEW
 @given(X=points(), seed=st.integers(0, 99))
 def test_a_rotation(kind, X, seed):
@@ -93,7 +92,7 @@ def test_a_rotation(kind, X, seed):
     np.testing.assert_allclose(graph(kind, X @ rotation), graph(kind, X), atol=1e-6)
 
 
-@pytest.mark.parametrize("kind", ALL)
+@pytest.mark.parametrize("kind", ALL_ESTIMATORS)
 @FEW
 @given(X=points())
 def test_a_feature_of_zeros(kind, X):

@@ -211,7 +211,7 @@ def test_bad_choices_are_refused_before_any_work(monkeypatch):
     X = DIGITS.x[:50]
     with pytest.raises(ValueError, match="n_candidates=3 must be at least n_neighbors=5"):
         L1Graph(3, approximate=True, n_candidates=3).fit(X)
-    with pytest.raises(ValueError, match="it takes init='l1'"):
+    with pytest.raises(ValueError, match="so it takes init='l1'"):
         SRSG(3, approximate=True, init=np.zeros((50, 50))).fit(X)
     monkeypatch.setitem(sys.modules, "faiss", None)
     with pytest.raises(ImportError, match=r"pip install 'srsg\[approximate\]'"):

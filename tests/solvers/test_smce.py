@@ -20,6 +20,7 @@ from srsg.graph.embedding import diffusion_coordinates
 from srsg.metrics import clustering_accuracy, normalized_mutual_info
 from srsg.solvers import smce_codes
 from support import plain
+from support.estimators import same_bits
 
 LAMS = [0.1, 1.0, 10.0, 100.0]
 
@@ -232,17 +233,6 @@ def digits():
 @pytest.fixture(scope="module")
 def fitted(digits):
     return SMCE(4, random_state=0).fit(digits[0])
-
-
-def same_bits(a, b):
-    for name in ("codes_", "affinity_matrix_"):
-        left, right = getattr(a, name), getattr(b, name)
-        np.testing.assert_array_equal(left.indptr, right.indptr)
-        np.testing.assert_array_equal(left.indices, right.indices)
-        np.testing.assert_array_equal(left.data, right.data)
-    for name in ("labels_", "neighbors_", "dual_gap_"):
-        np.testing.assert_array_equal(getattr(a, name), getattr(b, name))
-    return True
 
 
 def test_attributes(fitted, digits):

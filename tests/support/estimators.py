@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from srsg import (
     SMCE,
     SRSG,
@@ -17,3 +19,15 @@ from srsg import (
 CODE_ESTIMATORS = [L1Graph, SRSG, LaplacianL1Graph, ElasticNetGraph, OMPGraph, RidgeGraph]
 
 ALL_ESTIMATORS = [*CODE_ESTIMATORS, SMCE, LocalScalingSpectralClustering]
+
+
+def same_bits(one, other):
+    """Whether two fitted estimators of one kind agree in every bit of what they have learnt."""
+    for name in ("codes_", "affinity_matrix_"):
+        left, right = getattr(one, name), getattr(other, name)
+        for part in ("indptr", "indices", "data"):
+            np.testing.assert_array_equal(getattr(left, part), getattr(right, part))
+    for name in ("labels_", "neighbors_", "kkt_violation_", "dual_gap_"):
+        if hasattr(one, name):
+            np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
+    return True

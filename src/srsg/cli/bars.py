@@ -18,7 +18,7 @@ from rich.progress import Progress as Display
 from rich.text import Text
 
 from srsg.cli.console import errors, escape, note
-from srsg.engines.progress import SILENT, Progress, Stage, send_progress_to
+from srsg.engines.progress import SILENT, Progress, Stage, Watcher, send_progress_to
 
 
 @contextmanager
@@ -30,6 +30,7 @@ def bars(quiet: bool = False) -> Iterator[Progress]:
         return
     if not errors.is_terminal:
         with send_progress_to(SILENT):
+            # Bars would fill a log file; notes belong there too.
             yield Notes()
         return
     with _display(SpinnerColumn(), "{task.description}", transient=True) as display:
@@ -74,22 +75,19 @@ class _Bar:
         self._display.advance(self._task, steps)
 
 
-class OverallBar:
+class OverallBar(Watcher):
     """One bar for all work: what runs, how much is done, about how long the rest takes."""
 
     def __init__(self, display: Display, task: TaskID) -> None:
         self._display, self._task = display, task
 
     def starts(self, what: str) -> None:
-        """Show what runs now."""
         self._display.update(self._task, what=escape(what))
 
     def ends(self, share: float) -> None:
-        """This share of all work, whose total is 1, is done."""
         self._display.advance(self._task, share)
 
     def note(self, message: str) -> None:
-        """Print a line above the bar."""
         self._display.console.print(escape(message), soft_wrap=True)
 
 

@@ -51,7 +51,9 @@ def cluster(
     Labels go to standard output as CSV, or to the file that -o names. Files that exist are
     replaced, except DATA itself.
     """
+    # Notes are for people, and JSON is for programs.
     quiet = quiet or json
+    # All options are checked before DATA is read: a mistake should show at once, not after minutes.
     method.check()
     chosen = chosen_method(method, running)
     check_without_graph(chosen, clusters, files)
@@ -78,6 +80,7 @@ def cluster(
         )
         if files.append:
             outputs.check_append(table)
+        # Features and scaling are part of the time, reading is not.
         start = time.perf_counter()
         with progress.stage("features", 1):
             X = features_of(table, method.features, running.jobs)
@@ -117,6 +120,8 @@ def _make_affine(estimator: Any, prepared: Prepared, method: MethodOptions) -> l
         return []
     if "affine" not in estimator.get_params():
         return []
+    # The origin is now amid the points. Two clusters on opposite sides of it would lie in the same
+    # directions but for their signs, which codes do not see.
     estimator.set_params(affine=True)
     return ["columns are centred, so a constant coordinate was added (--no-affine leaves it out)"]
 
@@ -139,7 +144,8 @@ def _choices(estimator: Any, clusters: str | None) -> list[str]:
         lines.append(found)
     if not getattr(estimator, "structure_found_", True):
         lines.append(
-            "No structure was found: noise has clusters like these, and they may mean nothing."
+            "No structure was found: random points have clusters like these, so they may mean "
+            "nothing."
         )
     return lines
 

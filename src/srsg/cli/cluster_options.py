@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from inspect import signature
 from pathlib import Path
@@ -12,6 +12,7 @@ import typer
 
 from srsg.cli import options, outputs
 from srsg.cli.groups import Reading
+from srsg.cli.options import FITTING, WRITING, one_of, option
 from srsg.cli.preparation import Preparing
 from srsg.registry import Method, methods
 
@@ -20,15 +21,11 @@ if TYPE_CHECKING:
 
 
 def _of_method(text: str) -> Any:
-    return typer.Option(help=text, show_default="the method's", rich_help_panel=options.FITTING)
-
-
-def _of_run(text: str, **more: Any) -> Any:
-    return typer.Option(help=text, rich_help_panel=options.FITTING, **more)
+    return option(FITTING, text, show_default="the method's")
 
 
 def _file(text: str) -> Any:
-    return typer.Option(help=text, rich_help_panel=options.WRITING, show_default=False)
+    return option(WRITING, text, show_default=False)
 
 
 @dataclass(frozen=True)
@@ -38,43 +35,47 @@ class MethodOptions:
     method: options.MethodName = None
     lam: Annotated[float | None, _of_method("Weight of the l1 norm.")] = None
     gamma: Annotated[float | None, _of_method("Weight of the regularisation.")] = None
-    n_neighbors: Annotated[int | None, _of_method("Nearest neighbours of a point.")] = None
-    step: Annotated[float | None, _of_method("Step of srsg.")] = None
-    l1_ratio: Annotated[float | None, _of_method("Share of the l1 norm in ensc.")] = None
-    n_nonzero: Annotated[int | None, _of_method("The most points a code may use, in omp.")] = None
-    scale_neighbor: Annotated[int | None, _of_method("Neighbour of sc's local scale.")] = None
+    n_neighbors: Annotated[
+        int | None, _of_method("Number of nearest neighbours of each point.")
+    ] = None
+    step: Annotated[float | None, _of_method("For srsg: step size.")] = None
+    l1_ratio: Annotated[float | None, _of_method("For ensc: share of the l1 norm.")] = None
+    n_nonzero: Annotated[int | None, _of_method("For omp and ridge: most points in a code.")] = None
+    scale_neighbor: Annotated[
+        int | None, _of_method("For sc: the neighbour whose distance is a point's scale.")
+    ] = None
     affine: Annotated[
         bool | None,
-        typer.Option(
+        option(
+            FITTING,
+            "Add a constant coordinate, so that a point and its mirror image differ.",
             "--affine/--no-affine",
-            help="Add a constant coordinate, which tells a point from its mirror image.",
             show_default="with --scale standard",
-            rich_help_panel=options.FITTING,
         ),
     ] = None
     features: Annotated[
         str | None,
-        typer.Option(
-            callback=options.known_features,
-            help="Features of images to cluster by instead of their pixels: scattering.",
+        option(
+            FITTING,
+            "Features of images to cluster by instead of their pixels: scattering.",
+            callback=one_of(["scattering"]),
             show_default="the values of DATA",
-            rich_help_panel=options.FITTING,
         ),
     ] = None
     approximate: Annotated[
         bool,
-        typer.Option(
+        option(
+            FITTING,
+            "For very many points: code each point over candidates found by an index.",
             "--approximate",
-            help="For very many points: code each point over candidates found by an index.",
-            rich_help_panel=options.FITTING,
         ),
     ] = False
-    candidates: Annotated[int | None, _of_method("Candidates per point, with --approximate.")] = (
+    candidates: Annotated[int | None, _of_method("With --approximate: candidates per point.")] = (
         None
     )
 
     def check(self) -> None:
-        """Refuse options that do not go together."""
+        """Refuse options that cannot be combined."""
         if self.candidates is not None and not self.approximate:
             raise typer.BadParameter("--candidates needs --approximate.")
 
@@ -82,6 +83,7 @@ class MethodOptions:
         """Parameters of the estimator."""
         given = asdict(self)
         del given["method"], given["features"]
+        # A method without this parameter would refuse even False, so only True is passed on.
         given["approximate"] = self.approximate or None
         given["n_candidates"] = given.pop("candidates")
         return {name: value for name, value in given.items() if value is not None}
@@ -92,18 +94,21 @@ class RunningOptions:
     """Where and with what the method runs; labels depend on the seed only."""
 
     memory: Annotated[
-        Path | None, _of_run("Folder in which graphs are kept, so that another -k is quick.")
+        Path | None,
+        option(FITTING, "Folder in which graphs are kept, so that another -k is quick."),
     ] = None
     max_memory: Annotated[
         str | None,
-        _of_run(
-            "The most memory that coding may take besides the data, such as 2GB.",
+        option(
+            FITTING,
+            "Most memory to use beside the data, such as 2GB.",
             show_default="half of what is free",
         ),
     ] = None
     scheduler: Annotated[
         str | None,
-        _of_run(
+        option(
+            FITTING,
             "Dask scheduler, such as tcp://127.0.0.1:8786: its workers read DATA (.npy "
             ".parquet .zarr) and code the points.",
             metavar="ADDRESS",
@@ -111,7 +116,7 @@ class RunningOptions:
     ] = None
     checkpoint: Annotated[
         Path | None,
-        _of_run("Folder in which work is kept, so that an interrupted run can be continued."),
+        option(FITTING, "Folder in which work is kept, so that an interrupted run can continue."),
     ] = None
     seed: options.Seed = 0
     jobs: options.Jobs = None
@@ -137,18 +142,24 @@ class OutputFiles:
     append: options.Append = False
     graph: Annotated[Path | None, _file("The graph: .npz .graphml .csv.")] = None
     model: Annotated[Path | None, _file("The model, for srsg predict: .skops.")] = None
-    report: Annotated[Path | None, _file("A page to look at: .html.")] = None
+    report: Annotated[Path | None, _file("A report to open in a browser: .html.")] = None
 
     def check(self, inputs: Sequence[str | None]) -> None:
         """Refuse in advance what could not be written at the end, or would replace an input."""
         named = {
             f"--{name}": getattr(self, name) for name in ("output", "graph", "model", "report")
         }
+        from srsg.files.graphs import GRAPH_ENDINGS
+
         outputs.check_not_inputs(named, inputs)
         outputs.check_labels_file(self.output, self.append)
-        outputs.check_graph_file(self.graph)
-        outputs.check_model_file(self.model)
-        outputs.check_report_file(self.report)
+        outputs.check_output(self.graph, GRAPH_ENDINGS, "--graph")
+        outputs.check_output(self.model, (".skops",), "--model")
+        outputs.check_output(self.report, (".html", ".htm"), "--report")
+        if self.model is not None:
+            from srsg.persistence import check_skops
+
+            check_skops()
 
     def asked_for(self) -> dict[str, Path]:
         """The files by what goes into them, standard output left out."""
@@ -184,8 +195,8 @@ def features_of(table: Table, features: str | None, jobs: int | None) -> Any:
         return table.X
     if table.image_shape is None or len(table.image_shape) != 2:
         raise typer.BadParameter(
-            "--features scattering takes gray images: a folder of images, with --gray if they have "
-            "colours, or a file that says their shape."
+            "--features scattering needs gray images: a folder of images, with --gray if they have "
+            "colours, or a file that gives their shape."
         )
     from srsg.features import Scattering
 
@@ -201,8 +212,8 @@ def make_estimator(
     for name in given:
         if name not in known:
             spelt = {"n_jobs": "--jobs", "engine": "--scheduler", "n_candidates": "--candidates"}
-            option = spelt.get(name, f"--{name.replace('_', '-')}")
-            raise typer.BadParameter(f"{option} is not an option of the method {chosen.name}.")
+            flag = spelt.get(name, f"--{name.replace('_', '-')}")
+            raise typer.BadParameter(f"{flag} is not an option of the method {chosen.name}.")
     if chosen is SEARCH and files.graph is not None:
         given = {**given, "candidates": "graphs"}
     count = int(clusters) if clusters not in (None, "auto") else "auto"
@@ -215,21 +226,20 @@ def check_without_graph(method: Method, clusters: str | None, files: OutputFiles
         return
     if clusters in (None, "auto"):
         raise typer.BadParameter(f"the method {method.name} needs a number of clusters: -k.")
-    for option, value in (("--graph", files.graph), ("--model", files.model)):
-        if value is not None:
-            raise typer.BadParameter(f"{option} is not an option of the method {method.name}.")
+    unwanted = {"--graph": files.graph, "--model": files.model}
+    _refuse(unwanted, f"is not an option of the method {method.name}.")
 
 
 def check_features(method: MethodOptions, running: RunningOptions, files: OutputFiles) -> None:
-    """What does not go together with features of images."""
-    for option, value in (("--model", files.model), ("--scheduler", running.scheduler)):
-        if method.features is not None and value is not None:
-            raise typer.BadParameter(f"{option} does not go together with --features.")
+    """Refuse options that cannot be combined with features of images."""
+    if method.features is not None:
+        unwanted = {"--model": files.model, "--scheduler": running.scheduler}
+        _refuse(unwanted, "cannot be combined with --features.")
 
 
 def check_on_cluster(reading: Reading, preparing: Preparing, files: OutputFiles) -> None:
     """Refuse options that need the points in this process: those of a cluster stay there."""
-    needs_points = {
+    unwanted = {
         "--drop-missing": reading.drop_missing,
         "--image-size": reading.image_size,
         "--gray": reading.gray,
@@ -241,8 +251,13 @@ def check_on_cluster(reading: Reading, preparing: Preparing, files: OutputFiles)
         "--model": files.model,
         "--report": files.report,
     }
-    for option, value in needs_points.items():
+    _refuse(
+        unwanted, "needs the points in this process, so it cannot be combined with --scheduler."
+    )
+
+
+def _refuse(unwanted: Mapping[str, Any], why: str) -> None:
+    """Refuse the first of some options that is given."""
+    for name, value in unwanted.items():
         if value:
-            raise typer.BadParameter(
-                f"{option} needs the points in this process: not with --scheduler."
-            )
+            raise typer.BadParameter(f"{name} {why}")

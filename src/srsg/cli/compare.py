@@ -29,7 +29,11 @@ def compare(
     clusters: Annotated[
         int | None,
         typer.Option(
-            "-k", "--clusters", min=1, help="Number of clusters.", show_default="of the classes"
+            "-k",
+            "--clusters",
+            min=1,
+            help="Number of clusters.",
+            show_default="that of the known classes",
         ),
     ] = None,
     names: options.MethodNames = None,
@@ -61,6 +65,7 @@ def compare(
         from srsg.experiments.comparison import compare_methods
         from srsg.graph.kmeans import check_cluster_count
 
+        # Checked here, once: otherwise every method would fail with the same error.
         k = clusters or _number_of_classes(table)
         check_cluster_count(k, table.X.shape[0])
         chosen = names.split(",") if names else list(methods())

@@ -57,7 +57,9 @@ def one_line_errors() -> Iterator[None]:
         with warnings.catch_warnings():
             warnings.showwarning = _show_warning  # type: ignore[assignment]
             yield
+        # Here and not at exit, where a full disk could no longer be reported in one line.
         sys.stdout.flush()
+    # Before OSError, of which it is a special case.
     except BrokenPipeError:  # the program that reads our output has ended: `| head -1`
         _close_output()
         raise typer.Exit(0) from None
@@ -89,7 +91,7 @@ def fail(message: object, code: int = 1) -> typer.Exit:
 
 
 def note(message: object) -> None:
-    """Print one line for the user to know."""
+    """Print one line that the user should know about."""
     errors.print(f"[dim]note:[/] {escape(as_options(str(message)))}", soft_wrap=True)
 
 

@@ -12,16 +12,18 @@ from srsg.cli.options import Quiet
 
 data = typer.Typer(help="The paper's data sets: list, fetch, path.")
 
-Name = Annotated[str, typer.Argument(help="A name of srsg data list.", show_default=False)]
+Name = Annotated[str, typer.Argument(help="A name that srsg data list shows.", show_default=False)]
 Folder = Annotated[
     Path | None,
-    typer.Option("--folder", help="Folder of the data.", show_default="$SRSG_DATA or the cache"),
+    typer.Option(
+        "--folder", help="Folder that holds the data.", show_default="$SRSG_DATA or the cache"
+    ),
 ]
 
 
 @data.command("list")
 def list_all(folder: Folder = None) -> None:
-    """List the data sets: their sizes, and whether they are here or can be fetched."""
+    """List the data sets: their sizes, and where they are or how to get them."""
     from srsg.datasets import data_folder, dataset_path, list_datasets
 
     print(f"folder: {data_folder(folder)}")
@@ -38,7 +40,7 @@ def list_all(folder: Folder = None) -> None:
 
 @data.command()
 def fetch(name: Name, folder: Folder = None, quiet: Quiet = False) -> None:
-    """Download a data set, unless it is here, and print its path."""
+    """Download a data set, unless it is on this machine, and print its path."""
     from srsg.datasets import fetch_dataset
 
     with bars(quiet) as progress, progress.stage(f"fetching {name}", 1):
@@ -48,7 +50,7 @@ def fetch(name: Name, folder: Folder = None, quiet: Quiet = False) -> None:
 
 @data.command()
 def path(name: Name, folder: Folder = None) -> None:
-    """Print the path of a data set that is here."""
+    """Print the path of a data set that is on this machine."""
     from srsg.datasets import dataset_path
 
     print(dataset_path(name, folder=folder))

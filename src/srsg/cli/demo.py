@@ -23,11 +23,12 @@ def demo(
     jobs: Jobs = None,
     quiet: Quiet = False,
 ) -> None:
-    """Compare all methods on scikit-learn's digits and write a page to look at, in a minute."""
+    """Compare all methods on scikit-learn's digits and write a report, in about a minute."""
     from srsg.files import check_writable
 
     output.mkdir(parents=True, exist_ok=True)
     page, table = output / "report.html", output / "methods.csv"
+    # Nobody should wait for a minute to learn that the folder is read-only.
     check_writable(page)
     check_writable(table)
     names = list(methods())

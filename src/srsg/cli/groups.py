@@ -25,6 +25,8 @@ def with_groups(command: Callable[..., None], leave_out: Sequence[str] = ()) -> 
     leave_out : sequence of str
         Fields that are not options of this command; they keep their defaults.
     """
+    # typer makes one option of every parameter and knows no groups of them, so it is shown a
+    # function with all fields as parameters.
     hints = get_type_hints(command, include_extras=True)
     parameters: list[Parameter] = []
     groups: dict[str, tuple[Any, list[str]]] = {}

@@ -29,6 +29,7 @@ def info(
         from srsg.files.inspection import inspect_table
 
         facts = [_with_scale(fact, table) for fact in inspect_table(table)]
+        # The first problem is the one to solve first.
         blocked = next((fact.about for fact in facts if fact.prevents), None)
         outlook = [] if min(table.X.shape) < 2 else _outlook(table)
     if json:
@@ -76,8 +77,8 @@ def _outlook(table: Table) -> list[str]:
     lines = [f"the data look like {columns.value}; {_compared(names)}"]
     if columns in (Columns.FEW, Columns.FEW_IN_SEVERAL_UNITS):
         lines.append(
-            f"with {table.X.shape[1]} columns directions say little, so distances decide; other "
-            "methods than sc, smce and kmeans will do worse"
+            f"with {table.X.shape[1]} columns directions say little, so distances decide; methods "
+            "other than sc, smce and kmeans will do worse"
         )
     elif table.X.shape[1] <= 3:
         lines.append("directions say little here: --method kmeans is safer for round clusters")

@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from srsg.registry import methods
 
-READING, FITTING, WRITING = "The data", "The method", "What is written"
+READING, FITTING, WRITING = "Data", "Method", "Output"
 """Headings of the options in the help."""
 
 STANDARD_OUTPUT = Path("-")
-
 
 AUTO = "auto"
 """The method that compares the others and takes the most stable one."""
 
 
-def known_features(name: str | None) -> str | None:
-    if name not in (None, "scattering"):
-        raise typer.BadParameter(f"no features are called {name!r}. Known: scattering.")
-    return name
+def one_of(names: Sequence[str]) -> Callable[[str | None], str | None]:
+    """The check of an option that takes one of a few names."""
+
+    def check(value: str | None) -> str | None:
+        if value not in (None, *names):
+            raise typer.BadParameter(f"{value!r} is not one of {', '.join(names)}.")
+        return value
+
+    return check
 
 
 def _method_names(incomplete: str) -> list[tuple[str, str]]:
@@ -65,6 +70,15 @@ def _size(text: str | None) -> str | None:
     return text
 
 
+def option(heading: str | None, text: str, *names: str, **more: Any) -> Any:
+    """An option with its help text, under a heading of the help.
+
+    Without names it is called as the parameter is; a flag is named here, so that it has no
+    opposite such as ``--no-gray``.
+    """
+    return typer.Option(*names, help=text, rich_help_panel=heading, **more)
+
+
 Data = Annotated[
     str,
     typer.Argument(
@@ -76,116 +90,86 @@ Data = Annotated[
 ]
 Clusters = Annotated[
     str | None,
-    typer.Option(
-        "-k", "--clusters", callback=_clusters, help="Number of clusters.", show_default="auto"
+    option(
+        None, "Number of clusters.", "-k", "--clusters", callback=_clusters, show_default="auto"
     ),
 ]
 MethodName = Annotated[
     str | None,
-    typer.Option(
+    option(
+        FITTING,
+        f"auto, which finds the method that suits the data, or one of {', '.join(methods())}.",
         "--method",
         "-m",
         callback=_known_method,
         autocompletion=_method_names_with_auto,
-        help=f"auto, which finds the method that suits the data, or one of {', '.join(methods())}.",
         show_default="auto; srsg if one of its options is given",
-        rich_help_panel=FITTING,
     ),
 ]
 MethodNames = Annotated[
     str | None,
-    typer.Option(
+    option(
+        None,
+        "The methods to compare, separated by commas.",
         "--methods",
         callback=_several_methods,
         autocompletion=_method_names,
-        help="The methods to compare, separated by commas.",
         show_default="all",
     ),
 ]
-Seed = Annotated[
-    int, typer.Option(min=0, help="Seed of K-means; the same seed gives the same labels.")
-]
+Seed = Annotated[int, option(None, "Seed of K-means; the same seed gives the same labels.", min=0)]
 Jobs = Annotated[
-    int | None,
-    typer.Option(help="Threads; results do not depend on them.", show_default="all cores"),
+    int | None, option(None, "Threads; results do not depend on them.", show_default="all cores")
 ]
 Labels = Annotated[
     str | None,
-    typer.Option(
-        help="Known classes: a column or array of DATA, or a file with one per row.",
-        rich_help_panel=READING,
-    ),
+    option(READING, "Known classes: a column or array of DATA, or a file with one per row."),
 ]
-DropMissing = Annotated[
-    bool,
-    typer.Option("--drop-missing", help="Drop rows with missing values.", rich_help_panel=READING),
-]
+DropMissing = Annotated[bool, option(READING, "Drop rows with missing values.", "--drop-missing")]
 Columns = Annotated[
     str | None,
-    typer.Option(
-        help="Columns of a table to use, separated by commas.",
+    option(
+        READING,
+        "Columns of a table to use, separated by commas.",
         show_default="numeric columns",
-        rich_help_panel=READING,
     ),
 ]
 Variable = Annotated[
-    str | None,
-    typer.Option(
-        help="The array or sheet to use, in a file with several.", rich_help_panel=READING
-    ),
+    str | None, option(READING, "The array or sheet to use, in a file with several.")
 ]
 ImageSize = Annotated[
-    str | None,
-    typer.Option(
-        metavar="HxW", callback=_size, help="Resize images to this.", rich_help_panel=READING
-    ),
+    str | None, option(READING, "Resize images to this size.", metavar="HxW", callback=_size)
 ]
 IdColumn = Annotated[
     str | None,
-    typer.Option(
+    option(
+        READING,
+        "The column that names the rows.",
         "--id",
         metavar="COLUMN",
-        help="The column that names the rows.",
         show_default="the first identifier",
-        rich_help_panel=READING,
     ),
 ]
 KeepIds = Annotated[
-    bool,
-    typer.Option(
-        "--keep-ids",
-        help="Use whole numbers that look like identifiers too.",
-        rich_help_panel=READING,
-    ),
+    bool, option(READING, "Use whole numbers that look like identifiers too.", "--keep-ids")
 ]
 Encoding = Annotated[
     str | None,
-    typer.Option(
-        help="Encoding of a text file, such as latin-1.",
-        show_default="utf-8",
-        rich_help_panel=READING,
-    ),
+    option(READING, "Encoding of a text file, such as latin-1.", show_default="utf-8"),
 ]
+Gray = Annotated[bool, option(READING, "Convert images to gray.", "--gray")]
 Append = Annotated[
     bool,
-    typer.Option(
-        "--append",
-        help="Write all columns of DATA, with cluster and confidence added.",
-        rich_help_panel=WRITING,
-    ),
-]
-Gray = Annotated[
-    bool, typer.Option("--gray", help="Convert images to gray.", rich_help_panel=READING)
+    option(WRITING, "Write all columns of DATA, with cluster and confidence added.", "--append"),
 ]
 LabelsFile = Annotated[
     Path,
-    typer.Option(
+    option(
+        WRITING,
+        "Labels: .csv .tsv .csv.gz .json .xlsx .parquet .feather .npy .npz; - is standard output.",
         "-o",
         "--output",
-        help="Labels: .csv .tsv .csv.gz .json .xlsx .parquet .feather .npy .npz; - is standard "
-        "output.",
-        rich_help_panel=WRITING,
     ),
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors and results only.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print a summary as JSON.")]
+Quiet = Annotated[bool, option(None, "Print errors and results only.", "--quiet", "-q")]
+AsJson = Annotated[bool, option(None, "Print a summary as JSON.", "--json")]

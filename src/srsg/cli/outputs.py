@@ -17,10 +17,9 @@ if TYPE_CHECKING:
 
 def check_output(path: Path | None, endings: tuple[str, ...], option: str) -> None:
     """Refuse an unknown ending, and a place that cannot be written to."""
-    from srsg.files import FileError, check_writable
-
     if path is None:
         return
+    from srsg.files import FileError, check_writable
     from srsg.files.errors import ending_of
 
     if ending_of(path) not in endings:
@@ -68,6 +67,7 @@ def write_found(
     """Write labels and confidences: beside the names of the rows, or beside all columns."""
     from srsg.files import append_labels, write_labels
 
+    # Further digits may differ between machines.
     rounded = confidence.round(6)
     if append:
         append_labels(path, table, {"cluster": labels, "confidence": rounded})
@@ -84,27 +84,6 @@ def check_append(table: Table) -> None:
         check_appendable(table, ["cluster", "confidence"])
     except FileError as error:
         raise FileError(f"--append: {error}") from error
-
-
-def check_graph_file(path: Path | None) -> None:
-    """Refuse a graph that could not be written there."""
-    from srsg.files.graphs import GRAPH_ENDINGS
-
-    check_output(path, GRAPH_ENDINGS, "--graph")
-
-
-def check_model_file(path: Path | None) -> None:
-    """Refuse a model that could not be saved there."""
-    check_output(path, (".skops",), "--model")
-    if path is not None:
-        from srsg.persistence import check_skops
-
-        check_skops()
-
-
-def check_report_file(path: Path | None) -> None:
-    """Refuse a page that could not be written there."""
-    check_output(path, (".html", ".htm"), "--report")
 
 
 def score_line(scores: dict[str, float]) -> str:

@@ -34,8 +34,8 @@ def predict(
     novelty: Annotated[
         float | None,
         typer.Option(
-            help="Label -1 for points that are explained worse than this share of the fitted ones, "
-            "such as 0.05: they belong to none of the clusters.",
+            help="Give the label -1, for none of the clusters, to points that are explained worse "
+            "than this share of the fitted points, such as 0.05.",
             show_default=False,
         ),
     ] = None,

@@ -5,13 +5,12 @@ The fitted steps become part of the model, so that new points are treated in the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from srsg.cli import options
+from srsg.cli.options import READING, one_of, option
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -22,38 +21,29 @@ SCALES = ("none", "standard", "minmax", "auto")
 IMPUTERS = ("median", "knn")
 
 
-def _one_of(names: Sequence[str]) -> Any:
-    def check(value: str | None) -> str | None:
-        if value not in (None, *names):
-            raise typer.BadParameter(f"{value!r} is not one of {', '.join(names)}.")
-        return value
-
-    return check
-
-
 @dataclass(frozen=True)
 class Preparing:
     """How the columns are prepared."""
 
     scale: Annotated[
         str | None,
-        typer.Option(
+        option(
+            READING,
+            "Give columns equal weight: standard (mean 0, deviation 1), minmax (0 to 1), or auto, "
+            "which standardises columns of different units.",
             metavar="|".join(SCALES),
-            callback=_one_of(SCALES),
-            help="Give columns equal weight: standard (mean 0, deviation 1), minmax (0 to 1), or "
-            "auto, which standardises columns of different units.",
+            callback=one_of(SCALES),
             show_default="none; the search for a method tries several",
-            rich_help_panel=options.READING,
         ),
     ] = None
     impute: Annotated[
         str | None,
-        typer.Option(
+        option(
+            READING,
+            "Fill in missing values: by the median of the column, or from the rows most like "
+            "this one.",
             metavar="|".join(IMPUTERS),
-            callback=_one_of(IMPUTERS),
-            help="Fill in missing values: by the median of the column, or from the rows most "
-            "like this one.",
-            rich_help_panel=options.READING,
+            callback=one_of(IMPUTERS),
         ),
     ] = None
 
@@ -104,23 +94,27 @@ def prepare(X: NDArray, wanted: Preparing, table: Table, *, by_search: bool = Fa
 
     if issparse(X):
         if wanted.impute or wanted.scale in ("standard", "minmax"):
-            raise typer.BadParameter("--scale and --impute do not take a sparse matrix.")
+            raise typer.BadParameter("--scale and --impute cannot be used with a sparse matrix.")
         return Prepared(X)
     steps: list[tuple[str, Any]] = []
     scale, notes = _chosen_scale(X, wanted.scale, table, by_search)
     if scale != "none" or wanted.impute is not None:
         from srsg.engines.warnings import made_dense
 
-        X = made_dense(X, "--scale and --impute take dense points")
+        X = made_dense(X, "--scale and --impute need dense points")
     if scale != "none":
         from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
+        # Before gaps are filled: which rows are most alike depends on the scale.
         scaler = StandardScaler() if scale == "standard" else MinMaxScaler()
         X = scaler.fit_transform(X)  # both ignore what is missing
         steps.append(("scale", scaler))
     if wanted.impute is not None:
         notes += filled_in(X, wanted.impute)
-        imputer = _imputer(wanted.impute)
+        from sklearn.impute import KNNImputer, SimpleImputer
+
+        imputers = {"median": SimpleImputer(strategy="median"), "knn": KNNImputer(n_neighbors=5)}
+        imputer = imputers[wanted.impute]
         X = imputer.fit_transform(X)
         steps.append(("impute", imputer))
     return Prepared(X, steps, notes, centred=scale == "standard")
@@ -163,25 +157,15 @@ def scale_warning(X: NDArray, table: Table) -> str | None:
     from srsg.files.inspection import heaviest_column
     from srsg.selection.candidates import shares_one_unit
 
-    if table.image_shape or not isinstance(X, np.ndarray) or shares_one_unit(_without_gaps(X)):
+    if table.image_shape or not isinstance(X, np.ndarray):
+        return None
+    if shares_one_unit(X[~np.isnan(X).any(axis=1)]):
         return None
     name = heaviest_column(table)
     return (
         f"columns have different units, and column {name} outweighs others: --scale standard gives "
         "all the same weight"
     )
-
-
-def _without_gaps(X: NDArray) -> NDArray:
-    import numpy as np
-
-    return X[~np.isnan(X).any(axis=1)]
-
-
-def _imputer(name: str) -> Any:
-    from sklearn.impute import KNNImputer, SimpleImputer
-
-    return SimpleImputer(strategy="median") if name == "median" else KNNImputer(n_neighbors=5)
 
 
 def _chosen_scale(

@@ -11,6 +11,7 @@ import typer
 
 from srsg.cli.bars import bar
 from srsg.cli.console import INTERRUPTED, errors, fail
+from srsg.cli.options import Jobs
 
 if TYPE_CHECKING:
     from srsg.experiments.run import Evaluation, RowResults
@@ -26,28 +27,29 @@ def reproduce(
         TableName | None, typer.Option(help="A table of the paper, or all of them.")
     ] = None,
     figure: Annotated[FigureName | None, typer.Option(help="A figure, or all of them.")] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="A few small rows, in a minute.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Only a few small rows, in about a minute.")
+    ] = False,
     seeds: Annotated[int, typer.Option(min=1, help="Starts of K-means to average over.")] = 5,
     data: Annotated[
         Path | None,
-        typer.Option(help="Folder of the data.", show_default="$SRSG_DATA or the cache"),
+        typer.Option(help="Folder that holds the data.", show_default="$SRSG_DATA or the cache"),
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option(help="Where results go.", show_default="docs/results, or docs/results/quick"),
+        typer.Option(
+            help="Folder for the results.", show_default="docs/results, or docs/results/quick"
+        ),
     ] = None,
-    jobs: Annotated[
-        int | None,
-        typer.Option(help="Threads; results do not depend on them.", show_default="all cores"),
-    ] = None,
+    jobs: Jobs = None,
 ) -> None:
     """Run the paper's evaluation: tables as CSV, Markdown and pictures, figures, a summary.
 
-    Without --table and --figure it makes everything. Finished cells are kept in cells.csv in the
-    folder of results: a run that was stopped continues where it stopped.
+    Without --table and --figure, everything is made. Finished cells are kept in cells.csv in the
+    folder of the results, so that a run that was stopped continues from there.
     """
     if find_spec("matplotlib") is None:
-        raise fail("the pictures need matplotlib: pip install 'srsg[plot]'")
+        raise fail("pictures need matplotlib: pip install 'srsg[plot]'")
     from srsg.datasets import data_folder
 
     folder = data_folder(data)
@@ -74,7 +76,7 @@ def reproduce(
         rows = _tables(evaluation, [int(name) for name in tables], output, quick)
         n_figures = sum(_figure(name, evaluation, output, quick) for name in figures)
     except KeyboardInterrupt:
-        errors.print("stopped; the same command goes on from here.")
+        errors.print("stopped; run the same command again to continue.")
         raise typer.Exit(INTERRUPTED) from None
     if not rows and not n_figures:
         raise fail(f"{folder} has none of the data that this needs.")
@@ -85,6 +87,7 @@ def reproduce(
         )
         write_summary(rows, output, duration)
         print(duration)
+    # A part of the evaluation leaves alone what others have computed.
     if everything and not quick:
         journal.forget_other_code()
     print(f"written to {output}")

@@ -31,6 +31,7 @@ def download(url: str, path: Path, progress: Progress = SILENT) -> str:
     try:
         with urlopen(Request(url, headers={"User-Agent": "srsg"}), timeout=TIMEOUT) as answer:
             length = int(answer.headers.get("Content-Length") or 0)
+            # Without a length there is no share to show.
             shown = progress if length else SILENT
             with shown.stage(f"downloading {url.rpartition('/')[2]}", length) as stage:
                 checksum, received = _copied(answer, path, stage)
@@ -41,6 +42,7 @@ def download(url: str, path: Path, progress: Progress = SILENT) -> str:
         raise FileError(f"{url}: cannot be downloaded from {host} ({one_line(error)}).") from error
     except OSError as error:
         raise FileError(f"{path}: cannot be written ({one_line(error)}).") from error
+    # A connection that ends early is no error to urllib.
     if length and received != length:
         raise FileError(f"{url}: {host} stopped after {received} of {length} bytes; try again.")
     return checksum

@@ -114,6 +114,7 @@ def _from_archive(
 ) -> _Found:
     name = home.url.rpartition("/")[2]
     url = home.url if base_url is None else f"{base_url.rstrip('/')}/{name}"
+    # On the same disk as the target, where there is room for the data.
     with TemporaryDirectory(dir=target.parent, prefix=".download-") as temporary:
         archive = Path(temporary, name)
         checksum = download(url, archive, progress)
@@ -125,10 +126,11 @@ def _from_archive(
 def _from_openml(entry: Entry, home: OpenML, target: Path) -> _Found:
     from sklearn.datasets import fetch_openml
 
-    needed("pandas", "Downloads from OpenML", extra="data")
+    needed("pandas", "Downloads from OpenML need pandas", "data")
     name = f"OpenML's {home.query.get('name', entry.name)}"
     with explained(f"{name}: cannot be downloaded from openml.org"), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about retries: only the outcome counts
+        # Our own file is the cache, and it is the one whose checksum is kept.
         found = fetch_openml(**home.query, as_frame=False, cache=False, n_retries=1)
     X, y = np.asarray(found.data, dtype=np.float64), encode_labels(np.asarray(found.target))[0]
     checksum = hashlib.sha256(X.tobytes() + y.tobytes()).hexdigest()
@@ -174,6 +176,7 @@ def _check_unchanged(name: str, checksum: str, known: str | None, target: Path) 
 
 def _compact(X: NDArray) -> NDArray:
     """The values as bytes, if all of them are integers from 0 to 255."""
+    # Pixels as float64 would take eight times the space.
     small = X.min() >= 0 and X.max() <= 255 and (np.round(X) == X).all()
     return X.astype(np.uint8) if small else X
 

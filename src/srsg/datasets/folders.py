@@ -60,6 +60,7 @@ def dataset_path(name: str, *, folder: str | os.PathLike[str] | None = None) -> 
     """
     entry, where = find_entry(name), data_folder(folder)
     stems = entry.stems if entry else (name,)
+    # The order of the names and endings decides if a folder has several files of one set.
     wanted = {
         (plain_name(stem), ending): (place, ENDINGS.index(ending))
         for place, stem in enumerate(stems)

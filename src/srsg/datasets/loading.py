@@ -103,6 +103,7 @@ def _breast() -> Dataset:
 
 
 def _read(path: Path, entry: Entry | None) -> Dataset:
+    # Images in a folder may be larger than those of the paper.
     size = entry.image_shape if entry else None
     table = read_points(path, image_size=size, gray=size is not None)
     y = _classes_in_names(table, entry) if table.y is None else table.y

@@ -191,7 +191,7 @@ def make_trefoil_knots(
     noise: float = 0.0,
     random_state: RandomState = None,
 ) -> tuple[FloatArray, NDArray[np.intp]]:
-    """Two trefoil knots, linked with each other: curved manifolds that no subspace tells apart.
+    """Two trefoil knots, linked with each other: curved manifolds that no subspace separates.
 
     Knots about five units wide lie in three dimensions, and a random orthonormal map embeds them in
     a space of more dimensions, as in the paper of SMCE (Elhamifar and Vidal, 2011).

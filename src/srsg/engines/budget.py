@@ -26,7 +26,7 @@ _UNITS |= {f"{unit}I": 2 ** (10 * power) for power, unit in enumerate("KMGT", st
 _AMOUNT = re.compile(r"\s*(\d+(?:\.\d*)?)\s*([KMGT]?I?)B?\s*", re.IGNORECASE)
 
 _ROOM_UNKNOWN = 4 * 10**9
-"""What counts as free where the system does not tell."""
+"""What counts as free where the system does not say."""
 
 
 def in_bytes(max_memory: int | str) -> int:
@@ -112,6 +112,7 @@ def block_size_within(
     row = n_workers * (4 * n_points + 12 * n_features + CODE_BYTES)
     allowed = SHARE_OF_FREE * free_memory() if max_memory is None else in_bytes(max_memory)
     size = int((allowed - fixed) // row)
+    # Without a limit from the user, slow blocks are better than none.
     if size < LEAST_BLOCK and max_memory is not None:
         raise ValueError(
             f"max_memory={max_memory!r} is too little: {n_points} points of {n_features} features "

@@ -102,7 +102,7 @@ class FolderCheckpoint(Checkpoint):
             return arrays
         warn_user(
             f"{path} is damaged ({problem}): this part of the work is done again. Delete the file "
-            "if this warning comes again.",
+            "if you see this warning again.",
             UserWarning,
         )
         return None

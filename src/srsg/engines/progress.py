@@ -54,6 +54,7 @@ class _PrintedStage:
     def advance(self, steps: int = 1) -> None:
         self.done += steps
         now = time.monotonic()
+        # A terminal takes longer for a line than many steps do.
         if sys.stderr.isatty() and now - self.shown > 0.2:
             self.shown = now
             remaining = (now - self.start) * (self.total - self.done) / self.done
@@ -114,6 +115,19 @@ def progress_for(verbose: bool | int) -> Progress:
     """The progress that an estimator's ``verbose`` asks for, unless :func:`send_progress_to` has
     set another."""
     return _listener.get() or (PrintedProgress() if verbose else SILENT)
+
+
+class Watcher:
+    """Told about many pieces of work whose shares of the whole are known; shows nothing."""
+
+    def starts(self, what: str) -> None:
+        """A piece of work starts."""
+
+    def ends(self, share: float) -> None:
+        """It is done, and with it this share of all the work, whose total is 1."""
+
+    def note(self, message: str) -> None:
+        """A line worth keeping."""
 
 
 Arrays = Mapping[str, Any]

@@ -120,7 +120,7 @@ class ThreadEngine:
     def points(self, x: Any) -> Points:
         if not isinstance(x, np.ndarray) and not sparse.issparse(x):
             raise TypeError(
-                "The fitted points are a dask array, which threads of this process do not have: "
+                "The fitted points are a dask array, which threads of this process cannot read: "
                 'set engine="dask" or a Client, as for the fit.'
             )
         return Points(x)

@@ -19,7 +19,7 @@ _INSIDE = ("srsg", "sklearn", "joblib", "contextlib")
 
 
 WORTH_TELLING = 10**6
-"""Bytes of a dense copy from which on a warning tells of it."""
+"""Dense copies of this many bytes or more are worth a warning."""
 
 
 def made_dense(X: Matrix, reason: str) -> NDArray:
@@ -35,7 +35,7 @@ def made_dense(X: Matrix, reason: str) -> NDArray:
     --------
     >>> from scipy import sparse
     >>> from srsg.engines.warnings import made_dense
-    >>> made_dense(sparse.csr_array([[0.0, 2.0]]), "K-means takes dense points")
+    >>> made_dense(sparse.csr_array([[0.0, 2.0]]), "K-means needs dense points")
     array([[0., 2.]])
     """
     if not sparse.issparse(X):

@@ -14,13 +14,10 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from srsg.engines import Engine
 from srsg.engines.warnings import made_dense
 from srsg.estimators.callbacks import CallbackMixin
-from srsg.estimators.cluster_counts import BestCountsMixin, score_cluster_counts
-from srsg.estimators.fitting import FitMixin
+from srsg.estimators.cluster_counts import BestCountsMixin
 from srsg.estimators.new_points import NewPointsMixin
 from srsg.estimators.relabeling import RelabelMixin
-from srsg.graph.reproducibility import ScoredCounts
 from srsg.points import Points, UnitRows
-from srsg.types import Graph, RandomState
 
 AT_LEAST_ONE = Interval(Integral, 1, None, closed="left")
 POSITIVE = Interval(Real, 0, None, closed="neither")
@@ -28,13 +25,7 @@ NOT_NEGATIVE = Interval(Real, 0, None, closed="left")
 
 
 class GraphClusterer(
-    FitMixin,
-    BestCountsMixin,
-    RelabelMixin,
-    NewPointsMixin,
-    CallbackMixin,
-    ClusterMixin,
-    BaseEstimator,
+    BestCountsMixin, RelabelMixin, NewPointsMixin, CallbackMixin, ClusterMixin, BaseEstimator
 ):
     """Base of the estimators that build a graph of the points and cluster it.
 
@@ -59,7 +50,7 @@ class GraphClusterer(
 
         Everything that can be wrong with it is found here, before any long work.
         """
-        dense = made_dense(X, f"{type(self).__name__} takes dense points")
+        dense = made_dense(X, f"{type(self).__name__} needs dense points")
         # Adding zero makes -0.0 the same bits as 0.0, so that equal points have equal bits.
         return np.array(dense, dtype=np.float64, order="C") + 0.0
 
@@ -70,11 +61,6 @@ class GraphClusterer(
     def _places(self, x: NDArray) -> tuple[NDArray, int]:
         """Where fitted points lie for this estimator, and in how many dimensions.
 
-        Points that it does not tell apart are in one place.
+        Points that the estimator cannot distinguish are in one place.
         """
         return x, self.n_features_in_
-
-    def _scored_counts(
-        self, graph: Graph, random_state: RandomState, engine: Engine
-    ) -> ScoredCounts:
-        return score_cluster_counts(self, graph, random_state, engine)

@@ -172,6 +172,7 @@ class CodeClusterer(GraphClusterer):
     def _spread_to_equal(self, equal: EqualPoints) -> None:
         # Every point brings the edges of its code; those it is used by go to the first of its kind.
         self.affinity_matrix_ = symmetrized(equal.spread_codes(self._edges()))
+        # Which of these there are depends on the estimator.
         learnt = self.__dict__
         for name in OF_PAIRS & learnt.keys():
             learnt[name] = equal.spread_codes(learnt[name])

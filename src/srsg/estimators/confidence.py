@@ -10,24 +10,18 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from srsg.estimators.fitting import is_dask
+from srsg.estimators.fitting import FitMixin, is_dask
 from srsg.graph.confidence import soft_labels
 from srsg.graph.explanation import beside_the_best, explained_by_distances, within_own_cluster
 from srsg.graph.outliers import outlier_scores
-from srsg.types import FloatArray, Graph
+from srsg.types import FloatArray
 
 
-class ConfidenceMixin:
+class ConfidenceMixin(FitMixin):
     """Adds ``confidence_``, ``explained_`` and ``outlier_score_`` to a graph estimator.
 
     They are computed when they are first asked for, and forgotten by the next fit.
     """
-
-    affinity_matrix_: Graph
-    embedding_: FloatArray
-    fit_X_: Any  # noqa: N815 - X is a matrix
-    labels_: NDArray[np.intp]
-    n_clusters_: int
 
     @cached_property
     def confidence_(self) -> FloatArray:

@@ -31,6 +31,7 @@ def points_on_workers(estimator: Any, X: Any, engine: Engine) -> ShardedPoints:
             "affine= needs X in this process: append the constant column to the dask array, or "
             "pass X.compute()."
         )
+    # Set here because the points never pass through _prepared.
     estimator.affine_ = 0.0
     points = points_of_array(X, engine, kind)
     validate_data(estimator, points, skip_check_array=True)

@@ -28,6 +28,7 @@ from srsg.engines.progress import (
 )
 from srsg.engines.warnings import warn_user
 from srsg.estimators.callbacks import reported_to_callbacks, with_callbacks
+from srsg.estimators.cluster_counts import score_cluster_counts
 from srsg.estimators.dask_points import points_on_workers
 from srsg.estimators.hooks import Clusters, FitHooks, SpectralGraph
 from srsg.estimators.kept_graphs import build_or_load_graph
@@ -101,6 +102,7 @@ class FitMixin(FitHooks):
         equal = self._equal
         if not equal.all_differ:
             self._spread_to_equal(equal)
+        # Equal points count as connected, whether or not the graph joins them.
         merged = equal.merge_graph(self.affinity_matrix_, loops=self._keeps_loops)
         self.n_components_ = connected_components(merged)[0]
 
@@ -155,7 +157,9 @@ class FitMixin(FitHooks):
         spectral = self._spectral_graph(engine)
         counted = None
         if n_clusters == "auto":
-            counted = self._scored_counts(self._counted_graph(spectral.graph), random_state, engine)
+            clusterer: Any = self  # a GraphClusterer, which has this mixin as its base
+            graph = self._counted_graph(spectral.graph)
+            counted = score_cluster_counts(clusterer, graph, random_state, engine)
             n_clusters = counted.n_clusters
         n_clusters = _possible(n_clusters, len(spectral.equal.first))
         with engine.progress.stage("eigenvectors and labels", 1):
@@ -227,6 +231,7 @@ def _fit_under_way(estimator: Any, X: Any) -> Iterator[tuple[Points, Engine]]:
     """
     estimator._validate_params()
     _refuse_truth_values(estimator)
+    # Nothing that was learnt from other points may survive in the new fit.
     before = _take_learnt(estimator)
     progress = progress_for(estimator.verbose)
     try:
@@ -273,11 +278,11 @@ def _take_learnt(estimator: Any) -> dict[str, Any]:
 
 
 def _refuse_truth_values(estimator: Any) -> None:
-    """True and False are integers to Python, and so to scikit-learn; kernels disagree."""
+    """Python, and so scikit-learn, takes True and False for integers; kernels do not."""
     for name, value in estimator.get_params(deep=False).items():
         allowed = estimator._parameter_constraints.get(name, [])
         if isinstance(value, bool) and not {"boolean", "verbose"} & {*map(str, allowed)}:
-            raise TypeError(f"{name} must not be {value}: it is a number or a name.")
+            raise TypeError(f"{name}={value} must be a number or a name, not True or False.")
 
 
 def engine_of(

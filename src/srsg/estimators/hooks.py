@@ -14,7 +14,7 @@ from srsg.engines import Engine
 from srsg.graph.embedding import Embedding
 from srsg.graph.reproducibility import ScoredCounts
 from srsg.points import EqualPoints, Points, UnitRows
-from srsg.types import Cut, FloatArray, Graph, IntArray, Memory, NClusters, RandomState
+from srsg.types import Cut, FloatArray, Graph, IntArray, Memory, NClusters
 
 
 class SpectralGraph(NamedTuple):
@@ -80,9 +80,10 @@ class FitHooks(metaclass=ABCMeta):
     """Whether a point that occurs several times counts as often."""
 
     _keeps_loops: ClassVar[bool] = False
-    # Whether components of the graph mean something with two or three columns.
-    _components_of_few_columns: ClassVar[bool] = True
     """Whether edges between equal points stay, as a loop, when these become one vertex."""
+
+    _components_of_few_columns: ClassVar[bool] = True
+    """Whether components of the graph mean something with two or three columns."""
 
     fit_X_: Any  # noqa: N815 - X is a matrix
     first_equal_: IntArray
@@ -94,6 +95,7 @@ class FitHooks(metaclass=ABCMeta):
     cluster_count_scores_: FloatArray
     structure_found_: bool
     n_components_: int
+    n_clusters_: int
     labels_: NDArray[np.intp]
     embedding_: FloatArray
     eigenvalues_: FloatArray
@@ -108,12 +110,6 @@ class FitHooks(metaclass=ABCMeta):
 
         Everything that can be wrong with it is found here, before any long work.
         """
-
-    @abstractmethod
-    def _scored_counts(
-        self, graph: Graph, random_state: RandomState, engine: Engine
-    ) -> ScoredCounts:
-        """The evidence for the number of clusters of a graph."""
 
     def _check_size(self, n_points: int) -> None:  # noqa: B027 - nothing to refuse
         """Refuse parameters that ask for more than this many points have."""

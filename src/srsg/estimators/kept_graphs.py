@@ -43,15 +43,15 @@ def build_or_load_graph(estimator: Any, points: Points, engine: Engine) -> None:
     """
     cache = _cache_of(estimator, engine)
     kept = cache.of("graph", *_facts(estimator), lambda: engine.fingerprint(points))
+    # What is new afterwards is what the graph consists of.
     before = set(vars(estimator))
     for arrays in kept.load("graph"):
         vars(estimator).update(_attributes(arrays))
         if estimator._graph_is_consistent(points, engine):
             return
         warn_user(
-            "A graph kept in the folder of memory= or checkpoint= has other codes than those its "
-            "certificates belong to: it is built again. Delete the folder if this warning comes "
-            "again.",
+            "A graph kept in the folder of memory= or checkpoint= has codes that do not match its "
+            "certificates: it is built again. Delete the folder if you see this warning again.",
             UserWarning,
         )
         for name in vars(estimator).keys() - before:
@@ -71,7 +71,7 @@ def _cache_of(estimator: Any, engine: Engine) -> Checkpoint:
 
 
 def _facts(estimator: Any) -> list[Any]:
-    """What tells this graph from others of the same points."""
+    """What distinguishes this graph from others of the same points."""
     parameters = estimator.get_params(deep=False)
     ignored = NOT_OF_THE_GRAPH
     if parameters.get("approximate"):

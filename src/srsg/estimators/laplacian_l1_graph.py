@@ -24,8 +24,8 @@ class LaplacianL1Graph(CodeClusterer):
     sum_ij S_ij ||Z^i - Z^j||^2`` is minimised point by point, each exactly: the codes of nearest
     neighbours are pulled together in l2 distance, where SRSG compares their supports.
 
-    A new point gets its plain l1 code over the fitted points: to pull that too towards the codes
-    of its neighbours left the clusters of new points as they were.
+    A new point gets its plain l1 code over the fitted points: pulling that code towards those of
+    its neighbours, too, did not change the clusters of new points.
 
     Parameters
     ----------
@@ -38,8 +38,8 @@ class LaplacianL1Graph(CodeClusterer):
     n_neighbors : int
         Nearest neighbours that S joins.
     max_sweeps : int
-        Most sweeps over the points. One comes closest to the paper's tables; more bring the
-        objective down and the accuracy, as a rule, nowhere.
+        Most sweeps over the points. One comes closest to the paper's tables; more lower the
+        objective but do not, as a rule, raise the accuracy.
     tol : float
         The sweeps end when the objective changes by less.
     laplacian : {"neighbors", "codes"}
@@ -72,11 +72,11 @@ class LaplacianL1Graph(CodeClusterer):
     ----------
     labels_ : ndarray of shape (n,)
     confidence_ : ndarray of shape (n,)
-        How sure each label is, from 0 to 1; found when first asked for, as are the next two.
+        How sure each label is, from 0 to 1; computed when first used, as are the next two.
     explained_ : ndarray of shape (n,)
         How well the members of its own cluster explain each point, from 0 to 1.
     outlier_score_ : ndarray of shape (n,)
-        From 0 to 1; it ranks the points, outliers high.
+        From 0 to 1: ranks the points, outliers highest.
     codes_ : csr_array of shape (n, n)
         Row i is the code of point i.
     affinity_matrix_ : csr_array of shape (n, n)
@@ -95,9 +95,9 @@ class LaplacianL1Graph(CodeClusterer):
     n_clusters_ : int
         Number of clusters.
     cluster_counts_, cluster_count_scores_ : ndarray of shape (n_counts,)
-        For ``n_clusters="auto"``: the numbers of clusters tried, and how many clusters two halves
-        of the points both find, less those that only one finds. Only one number where components
-        of the graph are the clusters.
+        For ``n_clusters="auto"``: the numbers of clusters tried, and their scores, see
+        :mod:`srsg.estimators.cluster_counts`. There is only one number where the components of the
+        graph are the clusters.
     structure_found_ : bool
         For ``n_clusters="auto"``: whether any of these scores is above zero.
     embedding_ : ndarray of shape (n, n_clusters_)
@@ -106,12 +106,12 @@ class LaplacianL1Graph(CodeClusterer):
         The constant coordinate that was appended; 0 if none was.
     first_equal_ : ndarray of shape (n,)
         For every point the one that stands for it: the first that equals it, after scaling; -1 for
-        a row of zeros. Points too close for inner products to tell them apart (1.5e-8, or 2.4e-7
-        in float32) count as equal, and the one that stands for them may be any. Equal points
-        have one code, over the points that differ from them (of each set of equals, over the
-        first), and one label. They count as many times as they occur: by their edges, in a ratio
-        cut and in K-means. A row of zeros has no code, no edge, neighbours of -1, and the label of
-        the largest cluster.
+        a row of zeros. Points closer than inner products can resolve (1.5e-8, or 2.4e-7 in
+        float32) count as equal, and any of them may stand for the others. Equal points have one
+        code, over the points that differ from them (of each set of equals, over the first), and
+        one label. They count as many times as they occur: by their edges, in a ratio cut and in
+        K-means. A row of zeros has no code, no edge, neighbours of -1, and the label of the
+        largest cluster.
     fit_X_ : ndarray of shape (n, n_features)
         The fitted points, of unit length, which new ones are coded over.
     n_features_in_ : int
@@ -173,7 +173,7 @@ class LaplacianL1Graph(CodeClusterer):
         self.verbose = verbose
 
     def _needs_dense(self, X: sparse.csr_array) -> str:
-        return f"{type(self).__name__} takes dense points"
+        return f"{type(self).__name__} needs dense points"
 
     def _code(self, points: Points, engine: Engine) -> None:
         l1 = l1_codes(points, self.lam, n_neighbors=self._neighbor_count(points), engine=engine)

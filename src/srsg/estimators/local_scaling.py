@@ -48,11 +48,11 @@ class LocalScalingSpectralClustering(GraphClusterer):
     ----------
     labels_ : ndarray of shape (n,)
     confidence_ : ndarray of shape (n,)
-        How sure each label is, from 0 to 1; found when first asked for, as are the next two.
+        How sure each label is, from 0 to 1; computed when first used, as are the next two.
     explained_ : ndarray of shape (n,)
         How well the members of its own cluster explain each point, from 0 to 1.
     outlier_score_ : ndarray of shape (n,)
-        From 0 to 1; it ranks the points, outliers high.
+        From 0 to 1: ranks the points, outliers highest.
     affinity_matrix_ : ndarray of shape (n, n)
     n_components_ : int
         Connected components of the graph: more than one where the kernel underflows.
@@ -60,8 +60,8 @@ class LocalScalingSpectralClustering(GraphClusterer):
         Number of clusters.
     cluster_counts_, cluster_count_scores_ : ndarray of shape (n_counts,)
         For ``n_clusters="auto"``: the numbers of clusters tried, and their scores, see
-        :mod:`srsg.estimators.cluster_counts`. Only one number where components of the graph are
-        the clusters.
+        :mod:`srsg.estimators.cluster_counts`. There is only one number where the components of the
+        graph are the clusters.
     structure_found_ : bool
         For ``n_clusters="auto"``: whether any of these scores is above zero.
     embedding_ : ndarray of shape (n, n_clusters_)

@@ -22,7 +22,7 @@ from srsg.graph.assignment import FALLBACK_NEIGHBORS, cluster_shares, nearest_sh
 from srsg.graph.explanation import beside_the_best, rows_adding_to_one
 from srsg.graph.local_scaling import of_moderate_size
 from srsg.neighbors import Searchable
-from srsg.points import EqualPoints, UnitRows, name_rows
+from srsg.points import UnitRows, name_rows
 from srsg.types import FloatArray, IntArray, Matrix
 
 
@@ -37,7 +37,7 @@ class NewPoints:
 
 
 def check_novelty(novelty: float | None) -> None:
-    """Refuse what is no share."""
+    """Refuse anything that is neither None nor a share."""
     number = isinstance(novelty, Real) and not isinstance(novelty, bool)
     if novelty is not None and not (number and 0 < novelty < 1):
         raise ValueError(
@@ -51,8 +51,6 @@ class NewPointsMixin(ConfidenceMixin, ClassNamePrefixFeaturesOutMixin, Transform
     An estimator writes :meth:`_codes_of_new`.
     """
 
-    verbose: bool | int
-
     @abstractmethod
     def _codes_of_new(self, new: UnitRows, engine: Engine) -> sparse.csr_array:
         """Codes over ``fit_X_`` of new points, which are prepared as those are."""
@@ -61,14 +59,11 @@ class NewPointsMixin(ConfidenceMixin, ClassNamePrefixFeaturesOutMixin, Transform
         """What of the codes decides on the clusters."""
         return codes
 
-    @abstractmethod
-    def _prepared(self, X: NDArray | sparse.csr_array) -> UnitRows: ...
-
     def transform(self, X: Matrix) -> sparse.csr_array:
         """Code new points over all fitted ones.
 
-        A fitted point is coded as a new one too: by itself, mostly. See ``codes_`` for its code
-        over the others.
+        A fitted point is treated as a new one, too, and coded mostly by itself. See ``codes_`` for
+        its code over the others.
 
         Parameters
         ----------
@@ -189,6 +184,7 @@ class NewPointsMixin(ConfidenceMixin, ClassNamePrefixFeaturesOutMixin, Transform
         if zero.any():
             warn_of_zero_rows(np.flatnonzero(zero))
             shares[zero] = self._equal.cluster_shares(self.labels_, self.n_clusters_)
+        # A code is empty where lam is too large for it, or where a kernel underflows.
         empty = np.flatnonzero(shares.sum(axis=1) == 0)
         if empty.size:
             count = min(FALLBACK_NEIGHBORS, len(self.labels_))
@@ -202,6 +198,7 @@ class NewPointsMixin(ConfidenceMixin, ClassNamePrefixFeaturesOutMixin, Transform
 
     def _without_novel(self, found: NewPoints, novelty: float) -> NDArray[np.intp]:
         """The labels, -1 for points that are explained worse than nearly all fitted ones."""
+        # The fitted points say what is usual, so no threshold has to be chosen.
         least = np.quantile(self.explained_, novelty)
         return np.where(self._explained_new(found) < least, -1, found.labels)
 
@@ -228,10 +225,6 @@ class NewPointsMixin(ConfidenceMixin, ClassNamePrefixFeaturesOutMixin, Transform
     def _without_direction(self, new: UnitRows) -> NDArray[np.bool_]:
         """Which new points are rows of zeros in a method that knows points by their direction."""
         return np.zeros(new.shape[0], bool)
-
-    @property
-    @abstractmethod
-    def _equal(self) -> EqualPoints: ...
 
     @property
     def _n_features_out(self) -> int:

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from srsg.engines import Engine
 from srsg.engines.progress import NO_CHECKPOINT
-from srsg.estimators.fitting import is_dask
 from srsg.graph.embedding import auto_bridge, embedded_graph, unit_length_rows
 from srsg.types import IntArray
 
@@ -30,7 +29,8 @@ def deciding_points(
     if len(distinct) > most:
         vertices = np.sort(rng.choice(len(distinct), most, replace=False))
     chosen = x[distinct[vertices]]
-    return vertices, chosen.compute() if is_dask(chosen) else chosen
+    # Those of a dask array are still to be fetched from the workers.
+    return vertices, chosen.compute() if hasattr(chosen, "compute") else chosen
 
 
 class LabelledPart:

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from srsg.engines import ThreadEngine
+from srsg.estimators.fitting import FitMixin
 from srsg.graph.embedding import unit_length_rows
 from srsg.graph.kmeans import check_cluster_count
 from srsg.types import FloatArray, NClusters, RandomState
 
-_Clusterer: Any = object  # in truth a GraphClusterer, which has this mixin as its base
 
-
-class RelabelMixin(_Clusterer):
+class RelabelMixin(FitMixin):
     """Other labels and more eigenvalues, without building the graph again."""
 
     def relabel(
@@ -78,6 +76,7 @@ class RelabelMixin(_Clusterer):
         engine = ThreadEngine(self.n_jobs)
         spectral = self._spectral_graph(engine)
         most = min(max(counts), spectral.graph.shape[0])
+        # Eigenvectors do not depend on how many of them are wanted.
         vectors = self._embedded(spectral, most, min(counts), engine).vectors
         columns = [
             self._labels_of(

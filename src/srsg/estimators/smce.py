@@ -73,11 +73,11 @@ class SMCE(GraphClusterer):
     ----------
     labels_ : ndarray of shape (n,)
     confidence_ : ndarray of shape (n,)
-        How sure each label is, from 0 to 1; found when first asked for, as are the next two.
+        How sure each label is, from 0 to 1; computed when first used, as are the next two.
     explained_ : ndarray of shape (n,)
         How well the members of its own cluster explain each point, from 0 to 1.
     outlier_score_ : ndarray of shape (n,)
-        From 0 to 1; it ranks the points, outliers high.
+        From 0 to 1: ranks the points, outliers highest.
     codes_ : csr_array of shape (n, n)
         Row i is the code of point i: coefficients of its neighbours that add up to one. A
         point that occurred before is coded by its first copy.
@@ -94,9 +94,9 @@ class SMCE(GraphClusterer):
     n_clusters_ : int
         Number of clusters.
     cluster_counts_, cluster_count_scores_ : ndarray of shape (n_counts,)
-        For ``n_clusters="auto"``: the numbers of clusters tried, and how many clusters two halves
-        of the points both find, less those that only one finds. Only one number where components
-        of the graph are the clusters.
+        For ``n_clusters="auto"``: the numbers of clusters tried, and their scores, see
+        :mod:`srsg.estimators.cluster_counts`. There is only one number where the components of the
+        graph are the clusters.
     structure_found_ : bool
         For ``n_clusters="auto"``: whether any of these scores is above zero.
     embedding_ : ndarray of shape (n, n_clusters_)

@@ -38,7 +38,7 @@ from srsg.types import (
 class SRSG(AgreementClusterer, CertifiedClusterer):
     """Support Regularized Sparse Graph (Sun and Yang, UAI 2023).
 
-    Starting from the codes of the l1-graph, every point is coded anew so that it uses the
+    Starting from the codes of the l1-graph, every point is coded again so that it uses the
     points that its nearest neighbours use (Algorithm 2), each time by fast proximal gradient
     descent with support projection (Algorithm 1). A graph of these codes is clustered by spectral
     clustering. ``SRSG()`` chooses the step and the graph so that they serve data of many kinds;
@@ -60,7 +60,7 @@ class SRSG(AgreementClusterer, CertifiedClusterer):
     step : float, "theorem" or "auto"
         The step s of Algorithm 1. It sets the thresholds ``sqrt(2 s gamma c)`` and so decides
         how hard the graph is cut. "theorem" is the largest that Theorem 3.2 allows, at which
-        hardly anything is cut; "auto" measures itself by the l1 codes and by lam, see
+        hardly anything is cut; "auto" derives it from the l1 codes and lam, see
         :func:`srsg.solvers.auto_step`. A step beyond the stable bound of a point's own problem
         is cut to that bound.
     neighbor_graph : {"directed", "either", "mutual"}
@@ -71,13 +71,13 @@ class SRSG(AgreementClusterer, CertifiedClusterer):
         are compared with their nearest neighbours.
     affinity : {"agreement", "paper"}
         What the spectral step works on. "paper" is ``affinity_matrix_``, of which it takes the
-        normalised cut. "agreement" adds the graph of the codes it started from, which forgets
-        nothing, weighs the edges by what their neighbours agree on
+        normalised cut. "agreement" adds the graph of the codes it started from, so that no
+        edge is lost, weighs the edges by what their neighbours agree on
         (:func:`srsg.graph.weights.agreement`), and takes the ratio cut.
     max_sweeps : int
         Most sweeps over the points, the paper's M_c.
     max_iter : int
-        Most iterations of Algorithm 1 a point and sweep, the paper's M_p.
+        Most iterations of Algorithm 1 for one point in one sweep, the paper's M_p.
     tol : float
         The sweeps end when the objective (3) changes by less, Algorithm 1 when the objective
         (7) does; the paper's epsilon.
@@ -134,11 +134,11 @@ class SRSG(AgreementClusterer, CertifiedClusterer):
     ----------
     labels_ : ndarray of shape (n,)
     confidence_ : ndarray of shape (n,)
-        How sure each label is, from 0 to 1; found when first asked for, as are the next two.
+        How sure each label is, from 0 to 1; computed when first used, as are the next two.
     explained_ : ndarray of shape (n,)
         How well the members of its own cluster explain each point, from 0 to 1.
     outlier_score_ : ndarray of shape (n,)
-        From 0 to 1; it ranks the points, outliers high.
+        From 0 to 1: ranks the points, outliers highest.
     codes_ : csr_array of shape (n, n)
         Row i is the code of point i; zero diagonal.
     affinity_matrix_ : csr_array of shape (n, n)
@@ -162,15 +162,15 @@ class SRSG(AgreementClusterer, CertifiedClusterer):
     n_steps_cut_ : int
         Points whose step was cut to the stable bound of their own problem.
     n_let_in_ : int
-        Coordinates that the check of the active sets let in.
+        Coordinates that the check of the active sets added.
     n_components_ : int
         Connected components of the graph.
     n_clusters_ : int
         Number of clusters.
     cluster_counts_, cluster_count_scores_ : ndarray of shape (n_counts,)
-        For ``n_clusters="auto"``: the numbers of clusters tried, and how many clusters two halves
-        of the points both find, less those that only one finds. Only one number where components
-        of the graph are the clusters.
+        For ``n_clusters="auto"``: the numbers of clusters tried, and their scores, see
+        :mod:`srsg.estimators.cluster_counts`. There is only one number where the components of the
+        graph are the clusters.
     structure_found_ : bool
         For ``n_clusters="auto"``: whether any of these scores is above zero.
     embedding_ : ndarray of shape (n, n_clusters_)
@@ -179,12 +179,12 @@ class SRSG(AgreementClusterer, CertifiedClusterer):
         The constant coordinate that was appended; 0 if none was.
     first_equal_ : ndarray of shape (n,)
         For every point the one that stands for it: the first that equals it, after scaling; -1 for
-        a row of zeros. Points too close for inner products to tell them apart (1.5e-8, or 2.4e-7
-        in float32) count as equal, and the one that stands for them may be any. Equal points
-        have one code, over the points that differ from them (of each set of equals, over the
-        first), and one label. They count as many times as they occur: by their edges, in a ratio
-        cut and in K-means. A row of zeros has no code, no edge, neighbours of -1, and the label of
-        the largest cluster.
+        a row of zeros. Points closer than inner products can resolve (1.5e-8, or 2.4e-7 in
+        float32) count as equal, and any of them may stand for the others. Equal points have one
+        code, over the points that differ from them (of each set of equals, over the first), and
+        one label. They count as many times as they occur: by their edges, in a ratio cut and in
+        K-means. A row of zeros has no code, no edge, neighbours of -1, and the label of the
+        largest cluster.
     fit_X_ : ndarray or csr_array of shape (n, n_features)
         The fitted points, of unit length, which new ones are coded over.
     n_features_in_ : int
@@ -281,7 +281,9 @@ class SRSG(AgreementClusterer, CertifiedClusterer):
     def _check_size(self, n_points: int) -> None:
         super()._check_size(n_points)
         if self.approximate and not isinstance(self.init, str):
-            raise ValueError("approximate=True is a way to find l1 codes: it takes init='l1'.")
+            raise ValueError(
+                "approximate=True finds l1 codes to start from, so it takes init='l1'."
+            )
 
     @classmethod
     def paper(cls, n_clusters: int = 8, **parameters: Any) -> Self:
@@ -311,7 +313,7 @@ class SRSG(AgreementClusterer, CertifiedClusterer):
         return cls(n_clusters, **{**methods()["srsg"].paper_settings, **parameters})
 
     def _graph_of_codes(self) -> sparse.csr_array:
-        """The graph of the codes it started from, added to its own: it forgets nothing."""
+        """The graph of the codes it started from, added to its own, so that no edge is lost."""
         return sparse.csr_array(symmetrized(self.init_codes_) + self.affinity_matrix_)
 
     def _code(self, points: Points, engine: Engine) -> None:
@@ -353,6 +355,7 @@ class SRSG(AgreementClusterer, CertifiedClusterer):
             l1 = self._l1_codes(points, engine)
             self.init_codes_, self.neighbors_ = l1.codes, l1.neighbors
         else:
+            # Given for all points, while only distinct ones are coded.
             given = _checked_codes(self.init, self._equal.n)
             self.init_codes_ = self._equal.merge_codes(given)
             count = self._neighbor_count(points)
@@ -384,10 +387,12 @@ class SRSG(AgreementClusterer, CertifiedClusterer):
 
 
 def _checked_codes(init: Matrix, n_points: int) -> sparse.csr_array:
+    # A copy, because kernels need sorted entries without zeros and the user's matrix must stay as
+    # it is.
     codes = sparse.csr_array(init, dtype=np.float64, copy=True)
     if codes.shape != (n_points, n_points):
         raise ValueError(
-            f"init must have shape ({n_points}, {n_points}), one code a row, got {codes.shape}."
+            f"init must have shape ({n_points}, {n_points}), one code per row, got {codes.shape}."
         )
     if not np.isfinite(codes.data).all():
         raise ValueError("init contains NaN or infinity.")

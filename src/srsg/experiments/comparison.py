@@ -38,7 +38,7 @@ time."""
 
 @dataclass(frozen=True, eq=False)
 class MethodResult:
-    """What one method made of the data.
+    """The result of one method.
 
     Attributes
     ----------
@@ -125,6 +125,7 @@ def compare_methods(
     """
     # Sparse points stay sparse: each method says so if it makes them dense.
     points = X if sparse.issparse(X) else np.asarray(X)
+    # A generator: callers can show each result as soon as it is there.
     for name in methods() if names is None else names:
         given: dict[str, Any] = {"random_state": random_state}
         if methods()[name].path.startswith("srsg:"):  # scikit-learn's K-means has no n_jobs
@@ -268,6 +269,7 @@ def _measure(connection: Connection, name: str) -> None:
                 warnings.simplefilter("ignore")
                 _warm_up(method.default(2, **parameters), X)
             model = method.default(n_clusters, **parameters)
+            # The peak so far, of the imports and the first fit, must not hide that of the method.
             before, start = peak_megabytes(reset=True), time.perf_counter()
             with send_progress_to(progress):
                 model.fit(X)
@@ -276,6 +278,7 @@ def _measure(connection: Connection, name: str) -> None:
             connection.send(("failure", " ".join(f"{error}".split()) or type(error).__name__))
             return
     held = None if before is None or after is None else max(after - before, 0.0)
+    # Each warning once, in the order they came.
     messages = tuple(dict.fromkeys(" ".join(str(each.message).split()) for each in caught))
     connection.send(("result", model.labels_, seconds, held, None, messages))
     connection.recv()  # wait until the other side has read everything and ends this process

@@ -32,6 +32,7 @@ def draw_convergence(evaluation: Evaluation, path: Path, quick: bool = False) ->
     _, plain_least = problem.least_with_support(plain_end)
     evaluation.watcher.ends(0.5)
     k = np.arange(1, n_iterations + 1)
+    # The theorem speaks of the iterates after the support has settled.
     later = k[bound.k0 - 1 :]
     promised = bound.constant / (later * (later + 1.0))
     with new_figure(path, 12.0, 4.8) as figure:

@@ -121,6 +121,7 @@ def evaluate(
             start = perf_counter()
             model.fit(data.X)
             times = [perf_counter() - start] * len(seeds)
+            # The first seed has its labels from the fit itself.
             others = engine.map(_relabelled, model, seeds[1:], label="seeds")
             labels = [model.labels_, *others]
         else:

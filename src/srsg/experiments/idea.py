@@ -22,8 +22,8 @@ MOST_SHOWN = 9
 
 
 def draw_idea(evaluation: Evaluation, path: Path, quick: bool = False) -> None:
-    """One image, the images that its l1 code uses, those that its neighbours use, and what SRSG
-    makes of it."""
+    """One image, the images that its l1 code uses, those that its neighbours' codes use, and those
+    that its SRSG code uses."""
     # Pictures that may be shown to everyone: those that come with scikit-learn.
     X, y = load_digits(n_class=4 if quick else 10, return_X_y=True)
     data = Dataset(X, y, "digits", (8, 8))

@@ -123,12 +123,14 @@ class Journal:
         """Note a finished cell, in memory and on disk."""
         self._scores.setdefault(key, {}).update({score.seed: score for score in scores})
         self.path.parent.mkdir(parents=True, exist_ok=True)
+        # A line that a crash cut short has no end; the next must not be joined to it.
         head = "" if self.path.exists() else ",".join(COLUMNS) + "\n"
         if not head and not self.path.read_bytes().endswith(b"\n"):
             head = "\n"
         with self.path.open("a", encoding="utf-8", newline="") as file:
             file.write(head + _lines(key, scores))
             file.flush()
+            # A cell can stand for minutes of work.
             os.fsync(file.fileno())
 
     def forget_other_code(self) -> None:
@@ -137,6 +139,7 @@ class Journal:
         for key, scores in self._scores.items():
             if key.code == code_digest():
                 text += _lines(key, scores.values())
+        # Replaced at once, so that an interrupted run loses nothing.
         fresh = self.path.with_suffix(".tmp")
         fresh.write_text(text, encoding="utf-8")
         fresh.replace(self.path)

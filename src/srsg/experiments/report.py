@@ -115,6 +115,7 @@ def _measure_table(measure: str, rows: Sequence[RowResults]) -> str:
 
 def _line(title: str, source: str, cells: Mapping[str, tuple[float, float | None]]) -> str:
     names = compared_methods()
+    # The best of some methods only would mean little.
     complete = all(name in cells for name in names)
     best = max(round(mean, 4) for mean, _ in cells.values())
     shown = []

@@ -51,7 +51,7 @@ def draw_robustness(evaluation: Evaluation, path: Path, quick: bool = False) -> 
                 ax.plot(levels, means, color=color, ls=dashes, marker=marker, ms=5, label=label)
             ax.set(xlabel=title, ylim=(0, 1.03))
         axes = figure.axes
-        axes[0].set_ylabel("AC of the points that are no outliers")
+        axes[0].set_ylabel("AC of the points that are not outliers")
         axes[0].set_title("five subspaces of dimension 3")
         axes[1].set_title("five subspaces of dimension 3")
         axes[2].set_title("faces under different lights")
@@ -111,6 +111,7 @@ def _curves(
 def _accuracy(
     evaluation: Evaluation, name: str, setting: str, X: FloatArray, y: NDArray[np.intp]
 ) -> float:
+    # Nobody can say which cluster an outlier belongs to.
     inlier = y >= 0
     n_clusters = len(np.unique(y[inlier]))
     method = methods()[name]

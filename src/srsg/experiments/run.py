@@ -6,11 +6,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from srsg.datasets import Dataset, find_entry, load_dataset
+from srsg.engines.progress import Watcher
 from srsg.experiments.evaluate import CellResult, Score, evaluate, parameters_of
 from srsg.experiments.journal import Journal, Key, code_digest, dumped
 from srsg.experiments.published import Row, compared_methods, published_rows
@@ -35,31 +36,8 @@ class RowResults:
 
     @property
     def absent(self) -> bool:
-        """Whether there were no data."""
+        """Whether its data are missing."""
         return not self.results
-
-
-class Watcher(Protocol):
-    """Told what is running."""
-
-    def starts(self, what: str) -> None:
-        """A cell is about to be looked up or computed."""
-
-    def ends(self, share: float) -> None:
-        """It is done, and with it this share of all the work, whose total is 1."""
-
-    def note(self, message: str) -> None:
-        """A line worth keeping."""
-
-
-class Silence:
-    """A watcher that says nothing."""
-
-    def starts(self, what: str) -> None: ...
-
-    def ends(self, share: float) -> None: ...
-
-    def note(self, message: str) -> None: ...
 
 
 class Evaluation:
@@ -75,11 +53,11 @@ class Evaluation:
         The folder of the data, as in :func:`srsg.datasets.load_dataset`.
     n_jobs : int or None
         Threads; None takes all cores. Results do not depend on it.
-    watcher : Watcher, optional
-        Told what is running.
 
     Attributes
     ----------
+    watcher : Watcher
+        Told what is running. Nobody is, unless the caller sets another.
     n_cells, n_computed : int
         Results asked for, and how many of them were not in the journal.
     """
@@ -91,13 +69,12 @@ class Evaluation:
         *,
         folder: Path | None = None,
         n_jobs: int | None = None,
-        watcher: Watcher | None = None,
     ) -> None:
         self.journal = journal
         self.seeds = list(seeds)
         self.folder = folder
         self.n_jobs = n_jobs
-        self.watcher: Watcher = watcher or Silence()
+        self.watcher = Watcher()
         self.n_cells = 0
         self.n_computed = 0
         self._last: tuple[Dataset, str] | None = None
@@ -109,6 +86,7 @@ class Evaluation:
     def result(self, method: str, estimator: Any, data: Dataset, share: float = 0.0) -> CellResult:
         """The scores of an estimator on a data set, computed or read back."""
         parameters = parameters_of(estimator)
+        # The digest of a large data set takes a while, and many cells share one.
         if self._last is None or self._last[0] is not data:
             self._last = data, _digest(data)
         key = Key(
@@ -136,6 +114,7 @@ class Evaluation:
 
     def rows(self, rows: Iterable[Row]) -> list[RowResults]:
         """All methods in all settings on these rows; rows without data stay empty."""
+        # The time of a fit grows about with the square of the points; the bar shows time.
         weights = {row: _points(row) ** 2 for row in rows}
         total = sum(weights.values())
         return [self._row(row, weight / total) for row, weight in weights.items()]

@@ -46,6 +46,7 @@ def draw_sensitivity(evaluation: Evaluation, path: Path, quick: bool = False) ->
                 evaluation.result("srsg", build(n_clusters, **{parameter: value}), data, share)
                 for value in values
             ]
+    # Methods without these parameters are horizontal lines.
     lines = {
         name: evaluation.result(name, methods()[name].paper(n_clusters), data, share)
         for name in compared_methods()

@@ -45,6 +45,7 @@ def _panel(ax: Axes, measure: str, name: str, rows: Sequence[RowResults]) -> Non
     places = np.arange(len(rows))
     printed = [found.row.figures[measure][name] for found in rows]
     published: dict[str, Any] = {"marker": "o", "s": 62, "facecolors": "none", "edgecolors": BLACK}
+    # At the level of our run at the paper's settings, to which a line joins it.
     level = places + MARKS["paper"][3]
     ax.scatter(printed, level, linewidths=1.2, zorder=2, label="published", **published)
     for setting, title in SETTINGS.items():

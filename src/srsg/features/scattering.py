@@ -31,7 +31,7 @@ class Scattering(TransformerMixin, BaseEstimator):
     the modulus of the result is filtered once more by the wavelets of larger scales. The features
     are local averages over about ``2**n_scales`` pixels of x, of ``|x * psi_1|`` and of
     ``||x * psi_1| * psi_2|``. They hardly change when the image is shifted or deformed a little,
-    and yet they tell textures and shapes apart. There is nothing to learn.
+    and yet they distinguish textures and shapes. There is nothing to learn.
 
     Parameters
     ----------

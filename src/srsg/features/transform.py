@@ -9,6 +9,7 @@ from scipy import fft
 from srsg.engines import Engine
 from srsg.features.filters import FilterBank
 from srsg.kernels.scattering import folded_products
+from srsg.points import row_slices
 
 Float32 = NDArray[np.float32]
 Complex64 = NDArray[np.complex64]
@@ -40,8 +41,6 @@ def scattering(
     ndarray of shape (n, n_channels * grid height * grid width), float32
     """
     out = np.empty((len(X), bank.n_channels, *bank.grid_shape), dtype=np.float32)
-    starts = range(0, len(X), block_size)
-    blocks = [slice(start, start + block_size) for start in starts]
 
     def transform_block(data: tuple[NDArray, Float32], rows: slice) -> None:
         images, results = data[0][rows], data[1][rows]
@@ -49,7 +48,7 @@ def scattering(
         for image, result in zip(padded.astype(np.float32), results, strict=True):
             scatter_image(image, bank, result)
 
-    engine.map(transform_block, (X, out), blocks, label="scattering")
+    engine.map(transform_block, (X, out), row_slices(len(X), block_size), label="scattering")
     return out.reshape(len(X), -1)
 
 

@@ -47,8 +47,11 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
     try:
         yield temporary
         with temporary.open("rb+") as file:
+            # The content must be on the disk before the name is: after a power cut the name would
+            # lead to an empty file.
             os.fsync(file.fileno())
         if target.exists():
+            # A new file would be as readable as new files are, whatever the old one was.
             shutil.copymode(target, temporary)
         os.replace(temporary, target)
     except OSError as error:
@@ -105,6 +108,7 @@ def _beside(target: Path) -> Path:
     """A hidden name in the same folder that tells which process created it."""
     _remove_leftovers(target.parent)
     owner = f"{_this_machine()}-{os.getpid()}-{secrets.token_hex(4)}"
+    # The name may be nearly as long as file names can be, so it is cut.
     return target.with_name(f".{target.stem[:100]}-srsg-{owner}{target.suffix}")
 
 

@@ -12,7 +12,7 @@ from scipy import sparse
 from srsg.files.contents import Contents, Table
 from srsg.files.errors import FileError
 from srsg.files.labels import encode_labels, missing_labels
-from srsg.points import name_rows
+from srsg.points import float_type, name_rows, row_slices
 from srsg.types import IntArray
 
 
@@ -66,8 +66,8 @@ def checked_labels(
     return encode_labels(labels)
 
 
-def _finite_rows(X: Any, *, allow_nan: bool = False, block: int = 1024) -> NDArray[np.bool_]:
-    """Which rows are finite; block by block, since X may be larger than memory.
+def _finite_rows(X: Any, *, allow_nan: bool = False) -> NDArray[np.bool_]:
+    """Which rows are finite; in slices, since X may be larger than memory.
 
     With ``allow_nan``, gaps are fine as long as a row has any number.
     """
@@ -75,14 +75,14 @@ def _finite_rows(X: Any, *, allow_nan: bool = False, block: int = 1024) -> NDArr
         usable = np.ones(X.shape[0], bool)
         usable[np.repeat(np.arange(len(usable)), np.diff(X.indptr))[~np.isfinite(X.data)]] = False
         return usable
-    parts = []
-    for start in range(0, len(X), block):
-        rows = X[start : start + block]
+    usable = np.empty(len(X), bool)
+    for some in row_slices(len(X)):
+        rows = X[some]
         if allow_nan:
-            parts.append(~np.isinf(rows).any(axis=1) & ~np.isnan(rows).all(axis=1))
+            usable[some] = ~np.isinf(rows).any(axis=1) & ~np.isnan(rows).all(axis=1)
         else:
-            parts.append(np.isfinite(rows).all(axis=1))
-    return np.concatenate(parts)
+            usable[some] = np.isfinite(rows).all(axis=1)
+    return usable
 
 
 def _one_each(name: str, labels: NDArray) -> NDArray:
@@ -106,6 +106,7 @@ def _samples_first(name: str, found: Contents, labels: NDArray | None) -> tuple[
     if labels is None:
         return (np.moveaxis(values, -1, 0) if stack and found.samples_last else values), []
     last = values.ndim - 1
+    # MATLAB stores stacks with the images last, so that axis is tried first there.
     axes = (last, 0) if stack and found.samples_last else (0, last)
     fitting = [axis for axis in axes if values.shape[axis] == len(labels)]
     if not fitting or (found.rows_are_points and fitting[0] != 0):
@@ -124,12 +125,10 @@ def _rows_of_numbers(
     if not min(values.shape):
         raise FileError(f"{name}: has no {'columns of numbers' if values.shape[0] else 'rows'}.")
     if sparse.issparse(values):
-        return values.astype(np.float32 if values.dtype == np.float32 else np.float64), None
+        return values.astype(float_type(values)), None
     if values.ndim > 2:
         image_shape = values.shape[1:]
-    kind = np.float32 if values.dtype == np.float32 else np.float64
-    rows = values.reshape(len(values), -1)
-    X: NDArray[np.floating] = np.ascontiguousarray(rows, dtype=kind)
+    X = np.ascontiguousarray(values.reshape(len(values), -1), dtype=float_type(values))
     if image_shape is not None and math.prod(image_shape) != X.shape[1]:
         raise FileError(
             f"{name}: images of shape {image_shape} do not have the {X.shape[1]} values of a row."

@@ -119,7 +119,7 @@ def decide_columns(name: str, columns: Iterable[tuple[str, Any]], request: Reque
                 identifier = identifier or column
             continue
         if not _is_numeric(values.type):
-            as_numbers(name, column, values)  # text that is no number is found here, with its row
+            as_numbers(name, column, values)  # names the row of text that is not a number
         features.append(column)
         all_single &= pa.types.is_float32(values.type)
         if request.labels is None and column.lower() in LABEL_NAMES:

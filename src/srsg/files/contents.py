@@ -28,7 +28,7 @@ class Request:
     keep_ids: bool = False
     """Whether whole numbers that look like identifiers are features all the same."""
     encoding: str | None = None
-    """Of text files that are not UTF-8."""
+    """The encoding of a text file that is not UTF-8."""
     keep_frame: bool = False
     """Whether all columns of a table are kept, to be written again."""
 

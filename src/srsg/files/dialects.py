@@ -54,6 +54,7 @@ def dialect_of(text: str, sep: str | None = None) -> Dialect:
 def _separator(line: str) -> str:
     if ";" in line and all(map(is_number, line.split(";"))):  # with commas in its numbers
         return ";"
+    # Quoted names may contain any of the separators.
     outside_quotes = re.sub(r'"[^"]*"', "", line)
     return max(",;\t", key=outside_quotes.count)
 

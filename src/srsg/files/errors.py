@@ -73,16 +73,16 @@ def ending_of(path: str | os.PathLike[str]) -> str:
     return "".join(endings[-2:]) if endings[-1:] == [".gz"] else "".join(endings[-1:])
 
 
-def count_of(number: int, noun: str, plural: str | None = None) -> str:
+def count_of(number: int, noun: str) -> str:
     """A number with its noun: 1 point, 2 points.
 
     Examples
     --------
     >>> from srsg.files.errors import count_of
-    >>> count_of(1, "point"), count_of(0, "point"), count_of(3, "axis", "axes")
-    ('1 point', '0 points', '3 axes')
+    >>> count_of(1, "point"), count_of(0, "point")
+    ('1 point', '0 points')
     """
-    return f"{number} {noun if number == 1 else plural or noun + 's'}"
+    return f"{number} {noun if number == 1 else noun + 's'}"
 
 
 def check_file(path: Path) -> None:
@@ -97,13 +97,30 @@ def check_file(path: Path) -> None:
         raise FileError(f"{path}: is empty.")
 
 
-def needed(module: str, kind: str, package: str | None = None, extra: str = "files") -> Any:
-    """An optional library, or a one-line error that says how to get it."""
+def needed(module: str, reason: str, extra: str = "files") -> Any:
+    """An optional library, or a one-line error that says how to get it.
+
+    Parameters
+    ----------
+    module : str
+        What to import.
+    reason : str
+        The start of the message: what needs which library.
+    extra : str
+        The extra of this package that brings it.
+
+    Examples
+    --------
+    >>> from srsg.files.errors import needed
+    >>> needed("nowhere", "Wishes need a fairy", "magic")
+    Traceback (most recent call last):
+    ...
+    ModuleNotFoundError: Wishes need a fairy: pip install 'srsg[magic]'.
+    """
     try:
         return import_module(module)
-    except ModuleNotFoundError as error:
-        library = package or module.partition(".")[0]
-        raise ModuleNotFoundError(f"{kind} need {library}: pip install 'srsg[{extra}]'.") from error
+    except ImportError as error:
+        raise ModuleNotFoundError(f"{reason}: pip install 'srsg[{extra}]'.") from error
 
 
 def writer_for(
@@ -113,5 +130,5 @@ def writer_for(
     ending = ending_of(path)
     if ending not in writers:
         known = " ".join(writers)
-        raise FileError(f"{path}: files ending in {ending or 'nothing'} are not written: {known}.")
+        raise FileError(f"{path}: cannot be written: its name must end in one of {known}.")
     return writers[ending]

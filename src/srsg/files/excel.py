@@ -17,7 +17,7 @@ from srsg.files.text_tables import distinct_names, typed
 
 @dataclass(frozen=True, eq=False)
 class Sheet:
-    """One sheet, and what is worth knowing about it."""
+    """One sheet, whether it has a header, and notes for the user."""
 
     frame: Frame
     has_header: bool
@@ -89,6 +89,7 @@ def _column(cells: list[Any]) -> Any:
         return pa.chunked_array([pa.nulls(len(cells))])
     if kinds <= {int, float}:
         whole = len(present) == len(cells) and all(float(cell).is_integer() for cell in present)
+        # From here on, not every whole number is a float, and cells are floats.
         fits = whole and all(abs(cell) < 2**53 for cell in present)
         if fits:
             return pa.chunked_array([[int(cell) for cell in cells]], pa.int64())

@@ -1,16 +1,13 @@
-"""Tables as columns, each an Arrow array: Parquet and Feather, and what all tables share."""
+"""Tables as columns, each an Arrow array: what the readers of all tables share."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-
-from srsg.files.errors import parsing
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,19 +62,3 @@ def plain(column: Any) -> Any:
     if pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
         return pc.cast(column, pa.string())
     return column
-
-
-def read_parquet(path: Path) -> Frame:
-    """All columns of a Parquet file."""
-    from pyarrow import parquet
-
-    with parsing(str(path), "Parquet"), parquet.ParquetFile(path) as file:
-        return frame_of(file.read())
-
-
-def read_feather(path: Path) -> Frame:
-    """All columns of a Feather file."""
-    from pyarrow import feather
-
-    with parsing(str(path), "Feather"):
-        return frame_of(feather.read_table(path))

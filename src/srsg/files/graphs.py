@@ -1,10 +1,13 @@
-"""Graphs to files, by the ending of their names."""
+"""Graphs to files, by the ending of their names: for SciPy, for spreadsheets, and as GraphML for
+Gephi, Cytoscape, networkx and igraph."""
 
 from __future__ import annotations
 
 import csv
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from xml.sax.saxutils import escape
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,8 +15,12 @@ from scipy import sparse
 
 from srsg.files.atomic import atomic_write
 from srsg.files.errors import writer_for
-from srsg.files.graphml import edges_of, write_graphml
 from srsg.types import Graph
+
+_GRAPHML = """<?xml version="1.0" encoding="UTF-8"?>
+<graphml xmlns="http://graphml.graphdrawing.org/xmlns">
+<key id="weight" for="edge" attr.name="weight" attr.type="double"/>
+"""
 
 
 def write_graph(
@@ -67,14 +74,43 @@ def _write_sparse(path: Path, graph: sparse.csr_array, labels: NDArray | None) -
 
 
 def _write_edges(path: Path, graph: sparse.csr_array, labels: NDArray | None) -> None:
-    edges = edges_of(graph)
-    columns = (edges.row.tolist(), edges.col.tolist(), edges.data.tolist())
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(("source", "target", "weight"))
-        writer.writerows(zip(*columns, strict=True))
+        writer.writerows(_edges(graph))
 
 
-_GRAPH_WRITERS = {".npz": _write_sparse, ".graphml": write_graphml, ".csv": _write_edges}
+def _write_graphml(path: Path, graph: sparse.csr_array, labels: NDArray | None) -> None:
+    """Nodes n0, n1, ... with their labels, and weighted edges, one line each."""
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        file.write(_GRAPHML)
+        nodes = [""] * graph.shape[0]
+        if labels is not None:
+            kind = "long" if labels.dtype.kind in "iu" else "string"
+            file.write(f'<key id="label" for="node" attr.name="label" attr.type="{kind}"/>\n')
+            names = (escape(str(label)) for label in labels.tolist())
+            nodes = [f'<data key="label">{name}</data>' for name in names]
+        default = "undirected" if _is_undirected(graph) else "directed"
+        file.write(f'<graph id="G" edgedefault="{default}">\n')
+        for node, data in enumerate(nodes):
+            file.write(f'<node id="n{node}">{data}</node>\n')
+        for source, target, weight in _edges(graph):
+            file.write(f'<edge source="n{source}" target="n{target}">')
+            file.write(f'<data key="weight">{weight!r}</data></edge>\n')
+        file.write("</graph>\n</graphml>\n")
+
+
+def _edges(graph: sparse.csr_array) -> Iterator[tuple[int, int, float]]:
+    """Source, target and weight of the edges, each once if it goes both ways."""
+    edges = sparse.coo_array(sparse.triu(graph) if _is_undirected(graph) else graph)
+    return zip(edges.row.tolist(), edges.col.tolist(), edges.data.tolist(), strict=True)
+
+
+def _is_undirected(graph: sparse.csr_array) -> bool:
+    """Whether every edge goes both ways with the same weight."""
+    return (graph != graph.T).nnz == 0
+
+
+_GRAPH_WRITERS = {".npz": _write_sparse, ".graphml": _write_graphml, ".csv": _write_edges}
 
 GRAPH_ENDINGS = tuple(_GRAPH_WRITERS)

@@ -23,6 +23,7 @@ def is_identifier_name(name: str) -> bool:
     >>> [is_identifier_name(name) for name in ("customer_id", "PassengerId", "humid", "width")]
     [True, True, False, False]
     """
+    # Words in any style: customer_id, customerId, CustomerID.
     words = re.findall(r"[A-Z]*[a-z]+|[A-Z]+|\d+", name)
     return name.strip().lower() in ID_NAMES or bool({w.lower() for w in words} & ID_WORDS)
 

@@ -18,8 +18,9 @@ IMAGE_ENDINGS = (
     *(".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp"),
     *(".pgm", ".ppm", ".pnm", ".tif", ".tiff"),
 )
+NEEDED = "Images need pillow"
 MOST_VALUES = 2**29
-"""More values than this, 4 GB, are refused: such images should be made smaller first."""
+"""Folders with more values than this, which take 4 GB, are refused."""
 
 
 def read_images(folder: Path, request: Request) -> Contents:
@@ -27,6 +28,7 @@ def read_images(folder: Path, request: Request) -> Contents:
     paths = image_paths(folder)
     if not paths:
         raise FileError(f"{folder}: has no images ({' '.join(IMAGE_ENDINGS)}).")
+    # All sizes first, from the headers alone: the most common one decides for all images.
     heads = [_size_and_color(path) for path in paths]
     sizes = Counter(size for size, _ in heads)
     height, width = request.image_size or sizes.most_common(1)[0][0]
@@ -72,8 +74,8 @@ def read_image(path: Any, size: tuple[int, int], *, color: bool) -> NDArray:
 
     ``path`` may also be an open file.
     """
-    image_module = needed("PIL.Image", "Images", "pillow")
-    operations = needed("PIL.ImageOps", "Images", "pillow")
+    image_module = needed("PIL.Image", NEEDED)
+    operations = needed("PIL.ImageOps", NEEDED)
     with parsing(str(getattr(path, "name", path)), "an image"), image_module.open(path) as image:
         upright = operations.exif_transpose(image)
         # Pixels of 16 bits are kept as floats; the mode "L" would cut them off at 255.
@@ -86,7 +88,7 @@ def read_image(path: Any, size: tuple[int, int], *, color: bool) -> NDArray:
 
 def _size_and_color(path: Path) -> tuple[tuple[int, int], bool]:
     """Height and width, and whether there are colours; without reading the picture."""
-    image_module = needed("PIL.Image", "Images", "pillow")
+    image_module = needed("PIL.Image", NEEDED)
     with parsing(str(path), "an image"), image_module.open(path) as image:
         width, height = image.size
         if image.getexif().get(0x0112, 1) >= 5:  # the camera was held sideways

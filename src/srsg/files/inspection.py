@@ -13,7 +13,7 @@ from srsg.files import Table
 from srsg.points import name_rows
 
 MOSTLY_FILLED = 0.1
-"""Above this share of non-zeros, points are coded faster as an array."""
+"""With a larger share of non-zeros than this, points are coded faster as an array."""
 
 
 @dataclass(frozen=True)
@@ -56,12 +56,12 @@ def inspect_table(table: Table) -> list[Fact]:
     if sparse.issparse(X):
         return _facts_of_sparse(table)
     return [
-        _rows(table),
+        _enough("rows", len(X)),
         _columns(table),
         _classes(table),
         _missing(table),
-        _duplicates(X),
-        _zeros(X),
+        _repeated(len(X) - len(np.unique(X, axis=0))),
+        _zero_rows(np.flatnonzero(~X.any(axis=1))),
         _constant(table),
         _scales(table),
     ]
@@ -75,12 +75,13 @@ def _facts_of_sparse(table: Table) -> list[Fact]:
     stored = f"{X.nnz} non-zeros, {dense:.2%} of all values; {X.nnz / n_rows:.0f} per row"
     advice = "as an array it would be coded faster" if dense > MOSTLY_FILLED else ""
     size = f"{held / 1e6:.1f} MB; as an array {n_rows * n_columns * X.dtype.itemsize / 1e6:.1f} MB"
+    # Rows are canonical here, so equal rows have equal bytes.
     parts = pairwise(X.indptr.tolist())
     distinct = {X.indices[at:end].tobytes() + X.data[at:end].tobytes() for at, end in parts}
     empty = int((np.bincount(X.indices, minlength=n_columns) == 0).sum())
     return [
-        _rows(table),
-        Fact("columns", f"{n_columns}", "two or more are needed" * (n_columns < 2), n_columns < 2),
+        _enough("rows", n_rows),
+        _enough("columns", n_columns),
         Fact("sparse matrix", stored, advice),
         Fact("memory", size),
         _classes(table),
@@ -91,9 +92,10 @@ def _facts_of_sparse(table: Table) -> list[Fact]:
     ]
 
 
-def _rows(table: Table) -> Fact:
-    n_rows = table.X.shape[0]
-    return Fact("rows", f"{n_rows}", "two or more are needed" if n_rows < 2 else "", n_rows < 2)
+def _enough(about: str, number: int, text: str = "") -> Fact:
+    """How many there are, which must be two or more."""
+    few = number < 2
+    return Fact(about, f"{number}{text}", "two or more are needed" if few else "", few)
 
 
 def _columns(table: Table) -> Fact:
@@ -107,8 +109,7 @@ def _columns(table: Table) -> Fact:
     }
     text = ", ".join(f"{count} {kind}" for kind, count in kinds.items() if count)
     image = f"; images of {' x '.join(map(str, table.image_shape))}" if table.image_shape else ""
-    few = n_columns < 2
-    return Fact("columns", f"{n_columns}: {text}{image}", "two or more are needed" * few, few)
+    return _enough("columns", n_columns, f": {text}{image}")
 
 
 def _classes(table: Table) -> Fact:
@@ -132,27 +133,19 @@ def _missing(table: Table) -> Fact:
     )
 
 
-def _duplicates(X: NDArray) -> Fact:
-    return _repeated(len(X) - len(np.unique(X, axis=0)))
-
-
 def _repeated(repeated: int) -> Fact:
     if not repeated:
         return Fact("duplicates", "none")
-    advice = "none needed: equal rows count as one point of that weight, and get one label"
+    advice = "none needed: equal rows count as one point of their number, and get one label"
     return Fact(
         "duplicates", f"{repeated} row{'s repeat' if repeated > 1 else ' repeats'} another", advice
     )
 
 
-def _zeros(X: NDArray) -> Fact:
-    return _zero_rows(np.flatnonzero(~X.any(axis=1)))
-
-
 def _zero_rows(zero: NDArray[np.intp]) -> Fact:
     if not zero.size:
         return Fact("rows of zeros", "none")
-    advice = "no direction: they go to the largest cluster, except by sc, smce and kmeans"
+    advice = "no direction: all methods but sc, smce and kmeans put them into the largest cluster"
     return Fact("rows of zeros", f"{zero.size} (rows {name_rows(zero)})", advice)
 
 

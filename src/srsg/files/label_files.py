@@ -62,6 +62,7 @@ def _read_rows(path: Path) -> list[list[str]]:
 
 def _has_header(lines: list[str], counts: tuple[int, ...]) -> bool:
     """Whether there is one line too many, and the first is not a number among numbers."""
+    # The first count that fits the lines decides.
     for count in counts:
         if len(lines) in (count, count + 1):
             return len(lines) == count + 1 and not all(map(is_number, lines))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from srsg.types import IntArray
 
 LABEL_NAMES = ("y", "gnd", "label", "labels", "gt", "target", "class")
-"""What arrays and columns of labels are usually called, in lower case, the most likely first."""
+"""Usual names of arrays and columns of labels, in lower case, the most likely first."""
 
 
 def is_number(text: str) -> bool:
@@ -47,6 +47,7 @@ def encode_labels(labels: NDArray) -> tuple[IntArray, tuple[str, ...] | None]:
     """
     if labels.dtype.kind in "iu":
         return labels.astype(np.int64), None
+    # MATLAB stores labels as floats.
     if labels.dtype.kind == "f" and (labels == np.round(labels)).all():
         return labels.astype(np.int64), None
     names = [str(value) for value in labels]

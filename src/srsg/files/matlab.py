@@ -47,7 +47,7 @@ def _plain(value: Any) -> NDArray:
 
 def read_hdf5(path: Path, request: Request) -> Contents:
     """Arrays of an HDF5 file, in any of its groups; those of MATLAB are transposed back."""
-    h5py = needed("h5py", "HDF5 files and MATLAB's since version 7.3")
+    h5py = needed("h5py", "HDF5 files, and MATLAB files since version 7.3, need h5py")
     arrays: dict[str, NDArray] = {}
     matlab = False
 

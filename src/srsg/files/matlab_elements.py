@@ -154,7 +154,7 @@ def dense_of_columns(
     """
     parts = (rows, starts, values)
     _require(all(part.ndim == 1 for part in parts), "a sparse matrix has parts that are not flat")
-    _require(all(part.dtype.kind in "iu" for part in parts[:2]), "indices are no integers")
+    _require(all(part.dtype.kind in "iu" for part in parts[:2]), "indices are not integers")
     starts = starts.astype(np.int64)
     _require(len(starts) == shape[1] + 1 and starts[0] == 0, "columns are missing")
     _require(bool((np.diff(starts) >= 0).all()), "columns overlap")
@@ -185,7 +185,7 @@ def _cells(parts: list[Element], order: str) -> NDArray | None:
     """Cells with one line of text or one number each; None if they hold anything else."""
     found = []
     for part in parts:
-        _require(part.kind == MATRIX, "a cell is no matrix")
+        _require(part.kind == MATRIX, "a cell is not a matrix")
         if not len(part.content):
             return None
         flags, shape, _, *inner = _header(part.content, order)

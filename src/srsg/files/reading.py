@@ -62,7 +62,7 @@ def read_points(
         *Tables* may have a header or not, and commas, semicolons or tabs. Columns of text, dates,
         empty ones and identifiers are set aside. Identifiers are whole numbers that all differ, in
         a column with ``id``, ``index`` or the like in its name, in a first column that counts the
-        rows, or spread as evenly as only numbers are that someone gave out.
+        rows, or spread evenly over their range, as numbers of customers or orders are.
 
         *Arrays* have one row per point. Of several arrays, ``X``, ``fea``, ``features`` or ``data``
         are points and ``y``, ``gnd``, ``label`` or ``labels`` are labels; points are transposed if
@@ -93,7 +93,8 @@ def read_points(
     keep_ids : bool
         Use whole numbers that look like identifiers as features.
     encoding : str, optional
-        Of a text file that is neither UTF-8 nor says what it is: ``"latin-1"``, for instance.
+        Encoding of a text file that is not UTF-8 and has no mark that names it: ``"latin-1"``,
+        for instance.
     keep_missing : bool
         Leave missing values in ``X`` as NaN, for an imputer to fill in.
     keep_frame : bool
@@ -177,7 +178,7 @@ def _read(path: str | os.PathLike[str], request: Request) -> Contents:
         return _reader(reader)(place, request)
     except MemoryError as error:
         raise FileError(
-            f"{place}: too large for the memory of this machine, or damaged: it asks for more."
+            f"{place}: is too large for the memory of this machine, or damaged."
         ) from error
 
 

@@ -7,19 +7,20 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from srsg.files import excel, frames
+from srsg.files import excel
 from srsg.files.columns import all_numbers, choose_columns
 from srsg.files.contents import Contents, Request
 from srsg.files.dialects import dialect_of
 from srsg.files.errors import FileError, parsing
-from srsg.files.frames import Frame
+from srsg.files.frames import Frame, frame_of
 from srsg.files.text_tables import parse_table
 
 MOST_COLUMNS = 100_000
-"""More are refused in text files: they would take minutes, and usually the line ends are wrong."""
+"""Text files with more columns are refused: they would take minutes, and usually it is the line
+ends that are wrong."""
 
 MARKS = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16", b"\xef\xbb\xbf": "utf-8-sig"}
-"""How texts start that say how they are encoded."""
+"""The first bytes of text that names its encoding."""
 
 
 def read_text(path: Path, request: Request) -> Contents:
@@ -42,12 +43,20 @@ def read_standard_input(path: object, request: Request) -> Contents:
 
 def read_parquet(path: Path, request: Request) -> Contents:
     """Parquet."""
-    return choose_columns(str(path), frames.read_parquet(path), request)
+    from pyarrow import parquet
+
+    with parsing(str(path), "Parquet"), parquet.ParquetFile(path) as file:
+        frame = frame_of(file.read())
+    return choose_columns(str(path), frame, request)
 
 
 def read_feather(path: Path, request: Request) -> Contents:
     """Feather, of both versions."""
-    return choose_columns(str(path), frames.read_feather(path), request)
+    from pyarrow import feather
+
+    with parsing(str(path), "Feather"):
+        frame = frame_of(feather.read_table(path))
+    return choose_columns(str(path), frame, request)
 
 
 def read_excel(path: Path, request: Request) -> Contents:
@@ -85,7 +94,7 @@ def _decoded(name: str, data: bytes, encoding: str | None) -> str:
     try:
         return data.decode(known or "utf-8").removeprefix("\ufeff")
     except LookupError as error:
-        raise FileError(f"encoding={known!r} is not the name of an encoding.") from error
+        raise FileError(f"encoding={known!r} is not an encoding that Python knows.") from error
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         advice = "" if encoding else "; name its encoding, for instance encoding='latin-1'"

@@ -128,6 +128,7 @@ def _first_lines(name: str, text: str, dialect: Dialect) -> tuple[list[str], boo
         start = text.find("\n", start) + 1 or len(text)
     lines += text[:blank].count("\n")
     if dialect.ends_with_sep:
+        # No header can have this name.
         return [*names, "\0"], False, start, lines
     if len(second) == len(names) + 1:  # the names of the rows come first, as R writes them
         return ["\0", *names], True, start, lines

@@ -23,7 +23,7 @@ from srsg.files.labels import is_number
 STANDARD_OUTPUT = "-"
 
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
-"""Spreadsheets take text that starts like this for a formula, and run it."""
+"""Spreadsheets treat text that starts like this as a formula, and run it."""
 
 
 def write_labels(
@@ -233,6 +233,7 @@ def _write_json(path: Path, table: Mapping[str, Any]) -> None:
 def _write_excel(path: Path, table: Mapping[str, Any]) -> None:
     from xlsxwriter import Workbook
 
+    # Row by row in little memory, and text stays text: a cell must not become a formula or a link.
     options = {"strings_to_formulas": False, "strings_to_urls": False, "nan_inf_to_errors": True}
     with Workbook(str(path), {**options, "constant_memory": True}) as book:
         sheet = book.add_worksheet("clusters")

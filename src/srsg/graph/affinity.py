@@ -6,8 +6,6 @@ import numpy as np
 from scipy import sparse
 from sklearn.preprocessing import normalize
 
-from srsg.kernels.codes import symmetrized
-
 
 def unit_codes(codes: sparse.csr_array) -> sparse.csr_array:
     """Codes scaled to unit l2 norm, so that the edges of all points count equally.
@@ -41,24 +39,6 @@ def largest_codes(codes: sparse.csr_array, count: int) -> sparse.csr_array:
     kept.data[rank >= count] = 0.0
     kept.eliminate_zeros()
     return kept
-
-
-def code_neighbors(codes: sparse.csr_array, n_neighbors: int) -> sparse.csr_array:
-    """The graph that joins every point with its :func:`nearest_codes`. An edge has weight 1, or
-    1/2 if only one of its ends chose the other.
-
-    Examples
-    --------
-    >>> from scipy import sparse
-    >>> from srsg.graph.affinity import code_neighbors
-    >>> codes = sparse.csr_array([[1.0, 0.0], [2.0, 0.1], [0.0, 1.0], [0.0, 3.0]])
-    >>> code_neighbors(codes, 1).toarray()
-    array([[0., 1., 0., 0.],
-           [1., 0., 0., 0.],
-           [0., 0., 0., 1.],
-           [0., 0., 1., 0.]])
-    """
-    return symmetrized(nearest_codes(codes, n_neighbors))
 
 
 def nearest_codes(codes: sparse.csr_array, n_neighbors: int) -> sparse.csr_array:

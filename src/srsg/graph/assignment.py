@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from srsg.types import FloatArray, IntArray
+from srsg.points import dense_rows
+from srsg.types import FloatArray, Graph, IntArray
 
 FALLBACK_NEIGHBORS = 5
 """Fitted points that vote for a new point whose code is empty."""
@@ -41,13 +42,26 @@ def cluster_shares(
     array([[0.75, 0.25],
            [0.  , 0.  ]])
     """
-    members = sparse.csr_array(
-        (np.ones(len(labels)), labels, np.arange(len(labels) + 1)),
-        shape=(len(labels), n_clusters),
-    )
-    masses = (abs(codes) @ members).toarray()
+    masses = cluster_weights(abs(codes), labels, n_clusters)
     total = masses.sum(axis=1, keepdims=True)
     return masses / np.where(total > 0, total, 1.0)
+
+
+def cluster_weights(weights: Graph, labels: NDArray[np.integer], n_clusters: int) -> FloatArray:
+    """The sum of each row's weights in each cluster of the columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from srsg.graph.assignment import cluster_weights
+    >>> cluster_weights(np.array([[3.0, 4.0, 1.0]]), np.array([0, 0, 1]), 2)
+    array([[7., 1.]])
+    """
+    n_columns = len(labels)
+    members = sparse.csr_array(
+        (np.ones(n_columns), labels, np.arange(n_columns + 1)), shape=(n_columns, n_clusters)
+    )
+    return dense_rows(weights @ members)
 
 
 def nearest_shares(nearest: IntArray, labels: NDArray[np.intp], n_clusters: int) -> FloatArray:

@@ -20,6 +20,7 @@ from scipy import sparse
 from sklearn.metrics.pairwise import euclidean_distances
 
 from srsg.engines.warnings import made_dense
+from srsg.graph.assignment import cluster_weights
 from srsg.graph.unwrapping import clusterer_of, columns_by_position, points_as_clustered
 from srsg.types import FloatArray, Matrix
 
@@ -39,8 +40,8 @@ BY_CENTRES = (
 )
 
 
-FOR_CENTRES = "distances to centres take dense points"
-"""Why K-means' confidence needs dense points."""
+FOR_CENTRES = "distances to centres need dense points"
+"""Why the confidence of K-means needs dense points, for a warning."""
 
 
 def soft_labels(vectors: FloatArray, labels: ArrayLike, n_clusters: int) -> FloatArray:
@@ -228,11 +229,8 @@ def _edge_weights(graph: Any, labels: NDArray) -> tuple[FloatArray, FloatArray]:
     """The edge weight of each point within its own cluster, and in all."""
     matrix = sparse.csr_array(graph) if sparse.issparse(graph) else np.asarray(graph)
     names, cluster = np.unique(labels, return_inverse=True)
-    rows = np.arange(len(labels))
-    clusters = sparse.csr_array((np.ones(len(labels)), (rows, cluster)), (len(rows), len(names)))
-    weight = matrix @ clusters
-    per_cluster = weight.toarray() if sparse.issparse(weight) else weight
-    return per_cluster[rows, cluster], per_cluster.sum(axis=1)
+    per_cluster = cluster_weights(matrix, cluster, len(names))
+    return per_cluster[np.arange(len(cluster)), cluster], per_cluster.sum(axis=1)
 
 
 def _by_centres(X: NDArray[np.floating], labels: NDArray) -> Confidence:

@@ -136,7 +136,7 @@ def commute_time_embedding(
 
     Each eigenvector is divided by ``sqrt(1 - eigenvalue)``: distances are then those of the mean
     time that a random walk takes from one vertex to another and back. Eigenvectors beyond the
-    number of clusters still help to tell clusters apart that the first ones merge, and weigh less.
+    number of clusters still help to separate clusters that the first ones merge, and weigh less.
 
     Parameters
     ----------

@@ -13,10 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from srsg.points import dense_rows, row_slices
 from srsg.types import FloatArray
-
-BLOCK = 1024
-"""Points that are compared with their explanation at once: it is as long as the points are."""
 
 
 def explained_by_directions(
@@ -57,7 +55,8 @@ def explained_by_directions(
     weighed = codes.copy()
     weighed.data = np.where(codes.data < 0, negative_weight * codes.data, codes.data)
     found = np.zeros(codes.shape[0])
-    for rows in _blocks(codes.shape[0]):
+    # In slices, because what a code adds up to is as long as a point is, and dense.
+    for rows in row_slices(codes.shape[0]):
         own, sums, plain = points[rows], weighed[rows] @ fitted, codes[rows] @ fitted
         # The longer of the two sums: else a code of negative coefficients alone would keep its
         # direction, and its cosine, however little they count.
@@ -103,7 +102,7 @@ def explained_by_distances(points: Any, codes: sparse.csr_array, fitted: Any) ->
     weights = rows_adding_to_one(abs(codes))
     used = np.diff(weights.indptr) > 0
     found = np.zeros(codes.shape[0])
-    for rows in _blocks(codes.shape[0]):
+    for rows in row_slices(codes.shape[0]):
         away = points[rows] - weights[rows] @ fitted
         found[rows] = 1.0 / (1.0 + _products(away, away) / max(variance, np.finfo(float).tiny))
     return np.where(used, found, 0.0)
@@ -173,14 +172,8 @@ def rows_adding_to_one(weights: sparse.csr_array) -> sparse.csr_array:
     return sparse.csr_array(scale @ weights)
 
 
-def _blocks(n_rows: int) -> list[slice]:
-    return [slice(start, start + BLOCK) for start in range(0, n_rows, BLOCK)]
-
-
 def _products(first: Any, second: Any) -> FloatArray:
     """The inner product of each row with the same row of the other, dense or sparse."""
     if sparse.issparse(first) and sparse.issparse(second):
         return np.asarray(first.multiply(second).sum(axis=1)).ravel()
-    first = first.toarray() if sparse.issparse(first) else np.asarray(first)
-    second = second.toarray() if sparse.issparse(second) else np.asarray(second)
-    return np.einsum("ij,ij->i", first, second, dtype=np.float64)
+    return np.einsum("ij,ij->i", dense_rows(first), dense_rows(second), dtype=np.float64)

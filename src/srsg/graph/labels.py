@@ -144,7 +144,7 @@ def check_affinity(affinity: Matrix) -> Graph:
 
 
 def check_neighbors(neighbors: ArrayLike, n_points: int) -> IntArray:
-    """Refuse neighbours that are no points: SciPy would write out of bounds."""
+    """Refuse indices beyond the points: SciPy would write out of bounds."""
     index = np.asarray(neighbors)
     if index.ndim != 2 or len(index) != n_points or index.dtype.kind not in "iu":
         raise ValueError(

@@ -25,7 +25,7 @@ LINK = 0.1
 """Weight of the links to nearest neighbours, as a share of a point's heaviest edge."""
 
 NEIGHBORS_UP_TO = 10_000
-"""Up to this many points without a graph get one of nearest neighbours, for this map only."""
+"""Where the model has no graph, up to this many points are placed by one of nearest neighbours."""
 
 
 def plane(model: Any, X: FloatArray) -> tuple[FloatArray, str]:
@@ -49,7 +49,7 @@ def plane(model: Any, X: FloatArray) -> tuple[FloatArray, str]:
         line = "Points that are joined in the graph attract each other; random pairs repel."
         return _by_forces(pulls, _start(getattr(clusterer, "embedding_", X))), line
     X = made_dense(
-        points_as_clustered(model, X), "a map of points without a graph takes dense ones"
+        points_as_clustered(model, X), "a map of points without a graph needs dense ones"
     )
     if len(X) <= NEIGHBORS_UP_TO:
         nearest = kneighbors_graph(X, min(MOST_EDGES, len(X) - 1))

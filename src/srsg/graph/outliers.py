@@ -84,6 +84,6 @@ def outlier_scores(explained: FloatArray, codes: sparse.csr_array) -> FloatArray
     2
     """
     n_points = len(explained)
-    # Rounding must not tell equal points apart.
+    # Rounding must not rank equal points differently.
     worse, rarer = (rankdata(-values.round(12)) for values in (explained, visits(codes)))
     return (worse + rarer - 2) / (2 * max(n_points - 1, 1))

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
+from srsg.graph.assignment import cluster_weights
 from srsg.types import FloatArray, Graph, IntArray
 
 DENSE_UP_TO = 12
@@ -90,11 +90,7 @@ def carry_labels(weights: Graph, labels: IntArray, n_labels: int) -> IntArray:
     >>> carry_labels(weights, np.array([0, 1, 1]), 2)
     array([ 1,  1, -1])
     """
-    n_labelled = len(labels)
-    entries = (np.ones(n_labelled), (np.arange(n_labelled), labels))
-    membership = sparse.csr_array(entries, shape=(n_labelled, n_labels))
-    votes = weights @ membership
-    votes = votes.toarray() if sparse.issparse(votes) else votes
+    votes = cluster_weights(weights, labels, n_labels)
     return np.where(votes.max(axis=1) > 0, votes.argmax(axis=1), -1)
 
 

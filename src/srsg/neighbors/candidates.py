@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from srsg.files.errors import needed
 from srsg.points import Points
 from srsg.types import IntArray
 
@@ -156,10 +157,4 @@ def _one_thread() -> Iterator[None]:
 
 def check_faiss() -> Any:
     """The library that searches, or a one-line error that says how to get it."""
-    try:
-        import faiss
-    except ImportError as error:
-        raise ImportError(
-            "approximate=True needs faiss: pip install 'srsg[approximate]'."
-        ) from error
-    return faiss
+    return needed("faiss", "approximate=True needs faiss", "approximate")

@@ -17,6 +17,7 @@ from srsg.estimators.base import GraphClusterer
 from srsg.estimators.coded import CodeClusterer, check_neighbor_count
 from srsg.persistence.rules import (
     Rule,
+    all_of,
     array,
     attributes_of,
     bounds_of_sparse,
@@ -30,6 +31,7 @@ from srsg.persistence.rules import (
     not_negative,
     positive,
     require,
+    vector,
 )
 
 UNIT_NORM = 1e-3
@@ -92,7 +94,7 @@ def _first_equal(model: Any) -> NDArray[np.integer]:
     _rows(name, value, model)
     in_range(name, value + 1, 1, len(value) + 1)
     known = value[value >= 0]
-    require(known.size > 0, name, "has no point")
+    require(known.size > 0, name, "has no points")
     require(bool((value[known] == known).all()), name, "names points that are not the first")
     return value
 
@@ -120,7 +122,7 @@ def _graph(name: str, value: Any, model: Any) -> None:
 def _canonical(name: str, value: Any, model: Any) -> None:
     """A sparse matrix whose rows are sorted, in float64."""
     bounds_of_sparse(name, value)
-    # Flags that a file could set are found out anew, and loops rely on sorted rows.
+    # A new array: loops rely on sorted rows, and a file could set the flag that says so.
     fresh = sparse.csr_array((value.data, value.indices, value.indptr), shape=value.shape)
     require(fresh.has_canonical_format, name, "has rows that are not sorted")
     require(value.dtype == np.float64, name, f"has type {value.dtype}")
@@ -133,7 +135,7 @@ def _codes(name: str, value: Any, model: Any) -> None:
 
 
 def _labels(name: str, value: Any, model: Any) -> None:
-    require(hasattr(model, "n_clusters_"), name, "stands without n_clusters_")
+    require(hasattr(model, "n_clusters_"), name, "is there without n_clusters_")
     _n_clusters("n_clusters_", model.n_clusters_, model)
     in_range(name, value, 1, model.n_clusters_)
     _rows(name, value, model)
@@ -157,23 +159,11 @@ def _points_by_number(name: str, value: Any, model: Any) -> None:
     in_range(name, value, 1, model.fit_X_.shape[0])
 
 
-def _owners(name: str, value: Any, model: Any) -> None:
-    _points_by_number(name, value, model)
-    _rows(name, value, model)
-
-
-def _embedding(name: str, value: Any, model: Any) -> None:
+def _matrix(name: str, value: Any, model: Any) -> None:
     floats(name, value, 2)
-    _rows(name, value, model)
-
-
-def _vector(name: str, value: Any, model: Any) -> None:
-    floats(name, value, 1)
 
 
 def _shares(name: str, value: Any, model: Any) -> None:
-    _vector(name, value, model)
-    _rows(name, value, model)
     require(value.min() >= 0 and value.max() <= 1, name, "has values outside 0 to 1")
 
 
@@ -182,8 +172,8 @@ def _cluster_counts(name: str, value: Any, model: Any) -> None:
 
 
 def _count_scores(name: str, value: Any, model: Any) -> None:
-    _vector(name, value, model)
-    require(hasattr(model, "cluster_counts_"), name, "stands without cluster_counts_")
+    vector(name, value, model)
+    require(hasattr(model, "cluster_counts_"), name, "is there without cluster_counts_")
     one_each = value.shape == np.shape(model.cluster_counts_)
     require(one_each, name, "must have one score for each of cluster_counts_")
 
@@ -193,11 +183,8 @@ def _truth(name: str, value: Any, model: Any) -> None:
 
 
 def _weights(name: str, value: Any, model: Any) -> None:
-    if isinstance(value, np.ndarray):
-        _vector(name, value, model)
-        _rows(name, value, model)
-    else:
-        positive(name, value, model)
+    rule = all_of(vector, _rows) if isinstance(value, np.ndarray) else positive
+    rule(name, value, model)
 
 
 def _n_features(name: str, value: Any, model: Any) -> None:
@@ -225,17 +212,17 @@ _RULES: dict[str, Rule] = {
     "certified_": _points_by_number,
     "first_equal_": _equal,
     "_distinct_": _points_by_number,
-    "_owner_": _owners,
-    "embedding_": _embedding,
-    "eigenvalues_": _vector,
-    **dict.fromkeys(("confidence_", "explained_", "outlier_score_"), _shares),  # if asked for
+    "_owner_": all_of(_points_by_number, _rows),
+    "embedding_": all_of(_matrix, _rows),
+    **dict.fromkeys(  # if asked for
+        ("confidence_", "explained_", "outlier_score_"), all_of(vector, _rows, _shares)
+    ),
     "cluster_counts_": _cluster_counts,
     "cluster_count_scores_": _count_scores,
     "structure_found_": _truth,
-    "kkt_violation_": _vector,
-    "residual_": _vector,
-    "dual_gap_": _vector,
-    "objective_history_": _vector,
+    **dict.fromkeys(
+        ("eigenvalues_", "kkt_violation_", "residual_", "dual_gap_", "objective_history_"), vector
+    ),
     "kkt_quantiles_": mapping(float, float),
     "lam_": _weights,
     "step_": positive,

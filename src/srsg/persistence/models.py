@@ -1,7 +1,7 @@
 """Fitted models as files that are safe to load: no code in them, and none is run.
 
-A file is an archive of skops, which describes a model as plain data and builds it anew from
-types that are trusted, with one more entry that says which versions wrote it. Where a model runs
+A file is an archive of skops, which describes a model as plain data and rebuilds it from
+trusted types, with one more entry that says which versions wrote it. Where a model runs
 (its engine, folders, threads) is not part of it: a file that could name a scheduler could make
 its reader run whatever that scheduler sends.
 """
@@ -26,6 +26,7 @@ from sklearn.utils.validation import check_is_fitted
 from srsg import __version__
 from srsg.estimators import GraphClusterer
 from srsg.files import atomic_write
+from srsg.files.errors import needed
 from srsg.persistence.pipelines import (
     CLUSTERERS,
     PREPARATIONS,
@@ -39,10 +40,11 @@ from srsg.persistence.rules import WHERE_IT_RUNS, InvalidModelError
 from srsg.selection import StabilitySearch
 
 FORMAT = 2
-"""Raised by one whenever a file of today would not be understood by the version before."""
+"""The version of the file format, raised by one whenever older versions of this package could not
+read the files of this one."""
 
 _RENAMED = {"_distinct": "_distinct_", "_owner": "_owner_"}
-"""Attributes that files of format 1 call otherwise."""
+"""Names of attributes in files of format 1, and their present names."""
 
 _VERSIONS = "srsg.json"
 
@@ -115,6 +117,7 @@ def save_model(
                 f"The model holds objects that cannot be loaded again: {', '.join(unknown)}. Set "
                 "its parameters to plain values."
             )
+        # What is checked must be what will be loaded, so the defaults are put back first.
         for part in parts_of(stored):
             _set_defaults(part)
         check_parts(stored)
@@ -183,7 +186,7 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     FileNotFoundError
         If there is no such file.
     ValueError
-        If it is no model of this package, is damaged, was written by a newer version of the
+        If it is not a model of this package, is damaged, was written by a newer version of the
         format, holds anything but estimators of this package, K-means, pipelines of these,
         arrays and plain values, or has values that no fit leaves.
 
@@ -213,12 +216,12 @@ def load_model(path: str | os.PathLike[str]) -> Any:
         raise ValueError(f"{path} holds types that are not trusted: {', '.join(unknown)}.")
     if kind not in _MODELS:
         name = kind.rpartition(".")[2]
-        raise ValueError(f"{path} holds a {name}, which is no model that srsg saves.")
+        raise ValueError(f"{path} holds a {name}, which is not a model that srsg saves.")
     try:
         ignored = [words for part in parts_of(model) for words in _made_ours(part)]
         check_parts(model)
     except (InvalidModelError, AttributeError, TypeError, ValueError) as error:
-        raise ValueError(f"{path} holds no valid model: {error}.") from error
+        raise ValueError(f"{path} holds an invalid model: {error}.") from error
     if ignored:
         warnings.warn(
             f"{path} names {', '.join(ignored)}, which a file may not choose: ignored. Set what "
@@ -229,7 +232,7 @@ def load_model(path: str | os.PathLike[str]) -> Any:
 
 
 def _made_ours(part: Any) -> list[str]:
-    """Let a part of a model have today's names and run here; what it asked for is returned."""
+    """Give a part of a model its present names, and let it run here; returns what it asked for."""
     for old, new in _RENAMED.items():
         if old in vars(part):
             setattr(part, new, part.__dict__.pop(old))
@@ -258,7 +261,7 @@ def _check_versions(path: str | os.PathLike[str]) -> None:
             versions = json.loads(archive.read(_VERSIONS))
             written, by = int(versions["format"]), str(versions["srsg"])
     except (zipfile.BadZipFile, KeyError, TypeError, ValueError, EOFError) as error:
-        raise ValueError(f"{path} is no model that srsg saved, or is cut short.") from error
+        raise ValueError(f"{path} is not a model that srsg saved, or is incomplete.") from error
     if written > FORMAT:
         raise ValueError(
             f"{path} has format {written}, written by srsg {by}; this is srsg {__version__}, which "
@@ -272,6 +275,7 @@ def _types_of(skops: Any, path: str | os.PathLike[str]) -> tuple[str, list[str]]
     Nothing of the file is built for this.
     """
     with zipfile.ZipFile(path) as archive:
+        # The description of the model, which names every type before any object is made.
         schema = json.loads(archive.read("schema.json"))
     kind = next(_types_in(schema))
     unknown = set(skops.get_untrusted_types(file=path)) - _TRUSTED
@@ -294,10 +298,4 @@ def _types_in(node: Any) -> Iterator[str]:
 
 def check_skops() -> Any:
     """The library that writes and reads models, or one line that says how to get it."""
-    try:
-        import skops.io
-    except ImportError as error:
-        raise ImportError(
-            "Saving and loading models takes skops: pip install 'srsg[model]'."
-        ) from error
-    return skops.io
+    return needed("skops.io", "Saving and loading models needs skops", "model")

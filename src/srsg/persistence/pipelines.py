@@ -29,8 +29,10 @@ from srsg.persistence.rules import (
     floats,
     in_range,
     mapping,
+    not_negative,
     positive,
     require,
+    vector,
 )
 
 SCALERS: tuple[type, ...] = (StandardScaler, MinMaxScaler)
@@ -64,7 +66,7 @@ def parts_of(model: Any) -> list[Any]:
     require(type(model) is Pipeline, "model", f"is a {type(model).__name__}")
     steps = vars(model).get("steps")
     named = type(steps) is list and all(type(step) is tuple and len(step) == 2 for step in steps)
-    require(named and steps, "steps", "is no list of names and estimators")
+    require(named and steps, "steps", "is not a list of names and estimators")
     names = [name for name, _ in steps]
     plain = all(type(name) is str and "__" not in name for name in names)
     require(plain and len(set(names)) == len(names), "steps", f"has the names {names}")
@@ -93,6 +95,7 @@ def check_parts(model: Any) -> None:
             _check_by_rules(part, _RULES[type(part)])
         else:
             check_model(part)
+    # Steps that fit each other agree on this; compiled code would read beyond rows otherwise.
     widths = {part.n_features_in_ for part in parts if "n_features_in_" in vars(part)}
     require(len(widths) <= 1, "n_features_in_", f"differs between the steps: {sorted(widths)}")
 
@@ -101,6 +104,7 @@ def choose_threads(part: Any) -> None:
     """Let a fitted K-means predict with the threads of this machine, whatever a file names."""
     vars(part).pop("_n_threads", None)
     if type(part) is KMeans and "cluster_centers_" in vars(part):
+        # scikit-learn sets it in fit only, and predict needs it.
         part._n_threads = cpu_count()
 
 
@@ -136,7 +140,7 @@ def _feature_names(name: str, value: Any, model: Any) -> None:
 
 
 def _per_feature(name: str, value: Any, model: Any) -> None:
-    floats(name, value, 1)
+    vector(name, value, model)
     width = model.n_features_in_
     require(len(value) == width, name, f"has {len(value)} values for {width} features")
 
@@ -223,17 +227,12 @@ def _labels(name: str, value: Any, model: Any) -> None:
 
 
 def _n_clusters(name: str, value: Any, model: Any) -> None:
-    require(type(value) is int, name, f"is a {type(value).__name__}, no integer")
+    require(type(value) is int, name, f"is a {type(value).__name__}, not an integer")
     require(value == model.n_clusters, name, f"is {value} for {model.n_clusters} clusters")
 
 
 def _algorithm(name: str, value: Any, model: Any) -> None:
     require(value in ("lloyd", "elkan"), name, f"is {value!r}")
-
-
-def _finite(name: str, value: Any, model: Any) -> None:
-    require(type(value) in (int, float), name, f"is a {type(value).__name__}")
-    require(0 <= value < np.inf, name, f"is {value}")
 
 
 _OF_EACH: dict[str, Rule] = {
@@ -278,12 +277,12 @@ _RULES: dict[type, dict[str, Rule]] = {
         **_OF_EACH,
         "cluster_centers_": _centres,
         "labels_": _labels,
-        "inertia_": _finite,
+        "inertia_": not_negative,
         "n_iter_": count,
         "_n_threads": positive,
         "_n_features_out": _n_clusters,
         "_n_init": positive,
-        "_tol": _finite,
+        "_tol": not_negative,
         "_algorithm": _algorithm,
     },
 }

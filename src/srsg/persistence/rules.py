@@ -34,14 +34,15 @@ def attributes_of(model: Any) -> dict[str, Any]:
 def check_known(model: Any, known: Collection[str]) -> None:
     """Refuse attributes without a rule: one of them could take the place of a method."""
     unknown = sorted(attributes_of(model).keys() - set(known))
-    problem = f"no attribute of a fitted {type(model).__name__}"
+    problem = f"not an attribute of a fitted {type(model).__name__}"
     require(not unknown, ", ".join(unknown), problem)
 
 
 def check_parameters(model: Any) -> None:
-    """Refuse parameters that are no plain values, arrays or graphs, or that a fit would refuse."""
+    """Refuse parameters that are not plain values, arrays or graphs, or that a fit would refuse."""
     for name in signature(type(model)).parameters:
         _check_parameter(name, getattr(model, name))
+    # As a fit would: the same names, types and ranges.
     model._validate_params()
 
 
@@ -49,7 +50,7 @@ def _check_parameter(name: str, value: Any) -> None:
     if sparse.issparse(value):
         bounds_of_sparse(name, value)
     elif isinstance(value, np.ndarray):
-        require(value.dtype.kind in "biuf", name, "is no array of numbers")
+        require(value.dtype.kind in "biuf", name, "is not an array of numbers")
     else:
         require(isinstance(value, PLAIN), name, f"is a {type(value).__name__}")
 
@@ -60,7 +61,7 @@ def require(holds: Any, name: str, problem: str) -> None:
 
 
 def array(name: str, value: Any, ndim: int, kinds: str) -> None:
-    require(isinstance(value, np.ndarray), name, f"is a {type(value).__name__}, no array")
+    require(isinstance(value, np.ndarray), name, f"is a {type(value).__name__}, not an array")
     require(value.dtype.kind in kinds, name, f"has type {value.dtype}")
     require(value.ndim == ndim, name, f"has {value.ndim} dimension(s) instead of {ndim}")
 
@@ -93,19 +94,33 @@ def positive(name: str, value: Any, model: Any) -> None:
 
 
 def not_negative(name: str, value: Any, model: Any) -> None:
-    require(type(value) is float, name, f"is a {type(value).__name__}")
+    require(type(value) in (int, float), name, f"is a {type(value).__name__}")
     require(0 <= value < np.inf, name, f"is {value}")
 
 
+def all_of(*rules: Rule) -> Rule:
+    """The rule that several rules make together, checked in this order."""
+
+    def check(name: str, value: Any, model: Any) -> None:
+        for rule in rules:
+            rule(name, value, model)
+
+    return check
+
+
+def vector(name: str, value: Any, model: Any) -> None:
+    floats(name, value, 1)
+
+
 def count(name: str, value: Any, model: Any) -> None:
-    require(type(value) is int, name, f"is a {type(value).__name__}, no integer")
+    require(type(value) is int, name, f"is a {type(value).__name__}, not an integer")
     require(value >= 0, name, f"is {value}")
 
 
 def check_names(name: str, value: Any, n_features: int) -> None:
     """Names of features: one text for each."""
     array(name, value, 1, "O")
-    require(all(type(each) is str for each in value), name, "has names that are no text")
+    require(all(type(each) is str for each in value), name, "has names that are not text")
     words = f"has {len(value)} names for {n_features} features"
     require(len(value) == n_features, name, words)
 

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from srsg.files.errors import needed
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
 def new_axes() -> Axes:
     """The Axes of a new figure, or a one-line error that says what is missing."""
-    try:
-        import matplotlib.pyplot as plt
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(
-            "srsg.plot needs matplotlib: pip install 'srsg[plot]'."
-        ) from error
-    return plt.subplots()[1]
+    return needed("matplotlib.pyplot", "srsg.plot needs matplotlib", "plot").subplots()[1]

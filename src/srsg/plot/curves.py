@@ -95,6 +95,7 @@ def sensitivity(
         if runs.shape[1] > 1:
             band = runs.min(axis=1), runs.max(axis=1)
             ax.fill_between(x, *band, color=color, alpha=0.15, linewidth=0)
+    # Parameters that span decades are tried in equal ratios.
     if x.min() > 0 and x.max() > 50 * x.min():
         ax.set_xscale("log")
     ax.set(xlabel=parameter, ylabel=score)

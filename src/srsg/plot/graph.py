@@ -45,6 +45,7 @@ def affinity(matrix: Matrix, labels: ArrayLike | None = None, ax: Axes | None = 
     graph = sparse.coo_array(matrix)
     n_points = graph.shape[0]
     place = np.arange(n_points)
+    # Dots as large as the cells of the matrix, but never too small to see.
     size = np.clip(1e5 / n_points**2, 0.1, 9)
     style = {"s": size, "linewidths": 0, "rasterized": True}
     if labels is None:
@@ -100,6 +101,7 @@ def embedding(
     coordinates, _ = plane(model, X if sparse.issparse(X) else np.asarray(X))
     names, group = np.unique(model.labels_ if labels is None else labels, return_inverse=True)
     colors = np.array(palette(len(names)))
+    # The more points there are, the smaller they must be to stay apart.
     size = np.clip(2e4 / len(group), 1, 25)
     x, y = coordinates.T
     ax.scatter(x, y, c=colors[group], s=size, linewidths=0, rasterized=True)

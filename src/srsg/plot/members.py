@@ -66,6 +66,7 @@ def gallery(
     height, width, *channels = pictures.shape[1:]
     sure = confidence(model, points)
     names, cluster = np.unique(clusterer_of(model).labels_, return_inverse=True)
+    # One scale for all pictures, so that their brightness can be compared.
     low, high = points.min(), points.max()
     # A line of empty pixels between pictures; the last channel hides them.
     sheet = np.zeros((len(names), height + 1, count, width + 1, 4))

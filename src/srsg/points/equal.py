@@ -290,7 +290,7 @@ def _without_loops(graph: sparse.csr_array) -> sparse.csr_array:
 
 
 def direction_precision(dtype: np.dtype) -> float:
-    """The distance up to which unit vectors of this type cannot be told apart.
+    """The distance up to which unit vectors of this type cannot be distinguished.
 
     Examples
     --------

@@ -12,6 +12,7 @@ from srsg.types import FloatArray
 
 WIDTH, HEIGHT = 460, 260
 LEFT, RIGHT, TOP, BOTTOM = 58, 14, 30, 42
+MOST_BINS = 30
 
 
 class _Axes:
@@ -90,10 +91,12 @@ def line_chart(
     y = np.asarray(y_values, float)
     x = np.arange(len(y)) if x_values is None else np.asarray(x_values, float)
     low, high = float(y.min()), float(y.max())
+    # Dots at the edge would be cut off; and a flat line needs a range too.
     margin = 0.06 * (high - low) or 0.06 * abs(high) or 1.0
     axes = _Axes((float(x[0]) - 0.5, float(x[-1]) + 0.5), (low - margin, high + margin))
     places = [(axes.x(a), axes.y(b)) for a, b in zip(x, y, strict=True)]
     path = " ".join(f"{a:.1f},{b:.1f}" for a, b in places)
+    # Many dots would hide the line.
     radius = 3.5 if len(y) <= 40 else 2
     marks = [f'<polyline class="line" points="{path}"/>']
     for place, (a, b) in enumerate(places):
@@ -158,13 +161,13 @@ def histogram(
     return f'{drawn}<div class="keys">{keys}</div>'
 
 
-def bins(values: FloatArray, most: int = 30) -> FloatArray:
-    """Edges of at most ``most`` bins, centred on whole numbers if all values are whole."""
+def bins(values: FloatArray) -> FloatArray:
+    """Edges of the bins of a histogram, centred on whole numbers if all values are whole."""
     low, high = float(values.min()), float(values.max())
     if (values == np.round(values)).all():
-        width = max(1.0, np.ceil((high - low + 1) / most))
+        width = max(1.0, np.ceil((high - low + 1) / MOST_BINS))
         return np.arange(low - 0.5, high + width + 0.5, width)
-    return np.linspace(low, high if high > low else low + 1.0, most + 1)
+    return np.linspace(low, high if high > low else low + 1.0, MOST_BINS + 1)
 
 
 def ticks(low: float, high: float, most: int = 5) -> FloatArray:

@@ -10,7 +10,7 @@ import numpy as np
 from srsg.estimators.cluster_counts import counted_by
 from srsg.report.charts import line_chart
 from srsg.report.findings import Findings
-from srsg.report.sections import bar_cell, chart_card, section
+from srsg.report.sections import bar_cell, chart_card, section, signed, table
 from srsg.selection import StabilitySearch
 from srsg.selection.search import LEAST_STABILITY, TIE
 
@@ -53,11 +53,7 @@ def _winner(search: StabilitySearch) -> str:
 
 def _of(search: StabilitySearch, name: str) -> str:
     """A score of the winner, for a sentence."""
-    return _shown(search.results_[name][search.best_index_], 2)
-
-
-def _shown(value: float, digits: int) -> str:
-    return f"{value:.{digits}f}".replace("-", "\N{MINUS SIGN}")
+    return signed(search.results_[name][search.best_index_], 2)
 
 
 def _second(search: StabilitySearch) -> str:
@@ -70,7 +66,7 @@ def _second(search: StabilitySearch) -> str:
     words = (
         f"Second is <b>{escape(results['candidate'][second])}</b> with "
         f"{results['n_clusters'][second]} clusters and a score of "
-        f"{_shown(results['score'][second], 2)}"
+        f"{signed(results['score'][second], 2)}"
     )
     if abs(search.margin_) <= TIE:
         words += (
@@ -115,13 +111,9 @@ def _candidates(search: StabilitySearch) -> str:
     """A row for every candidate, the best score first."""
     shown = _measured(search)
     heads = ("candidate", "clusters", *(MEASURES[name] for name in shown), "score")
-    head = "".join(f'<th scope="col">{title}</th>' for title in heads)
-    rows = "".join(_row(search, place, shown) for place in _by_rank(search))
-    return (
-        '<div class="scroll" tabindex="0" role="region" aria-label="Table of candidates">'
-        f'<table class="candidates"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
-        f'</div><p class="note">{_explained(search)}</p>'
-    )
+    rows = (_row(search, place, shown) for place in _by_rank(search))
+    drawn = table("Table of candidates", heads, rows, "candidates")
+    return f'{drawn}<p class="note">{_explained(search)}</p>'
 
 
 def _measured(search: StabilitySearch) -> list[str]:
@@ -137,7 +129,7 @@ def _row(search: StabilitySearch, place: int, shown: list[str]) -> str:
         f"{'<small>chosen</small>' if chosen else ''}</th>",
         f"<td>{results['n_clusters'][place]:,}</td>",
         *(_measure(results[name][place]) for name in shown),
-        f"<td>{_shown(results['score'][place], 3)}</td>",
+        f"<td>{signed(results['score'][place], 3)}</td>",
     ]
     css = ' class="chosen"' if chosen else ""
     return f"<tr{css}>{''.join(cells)}</tr>"
@@ -146,8 +138,7 @@ def _row(search: StabilitySearch, place: int, shown: list[str]) -> str:
 def _measure(value: float) -> str:
     if not np.isfinite(value):
         return "<td>\N{EN DASH}</td>"
-    # Agreement adjusted for chance may be slightly negative; a bar cannot.
-    return bar_cell(_shown(value, 3), min(max(value, 0.0), 1.0))
+    return bar_cell(signed(value, 3), value)
 
 
 def _explained(search: StabilitySearch) -> str:

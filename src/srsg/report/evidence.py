@@ -53,6 +53,7 @@ def _framed(found: Findings, name: str, picture: GraphPicture) -> str:
     for place, (size, end) in enumerate(zip(sizes * SIDE / n_points, ends, strict=True)):
         start = f"{end - size:.1f}"
         frames.append(f'<rect x="{start}" y="{start}" width="{size:.1f}" height="{size:.1f}"/>')
+        # Labels of smaller clusters would overlap.
         if size >= 11:
             label = escape(found.cluster_names[place][:4])
             labels.append(f'<text x="-6" y="{end - size / 2 + 4:.1f}" class="end">{label}</text>')

@@ -1,4 +1,4 @@
-"""What the page says about a fitted model, checked and counted."""
+"""What the page says about a fitted model: arguments checked, numbers computed."""
 
 from __future__ import annotations
 
@@ -12,20 +12,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linear_sum_assignment
 from sklearn.exceptions import NotFittedError
-from sklearn.metrics import adjusted_rand_score
 from sklearn.metrics.cluster import contingency_matrix
 from sklearn.pipeline import Pipeline
 
 from srsg.engines.warnings import made_dense
 from srsg.graph.confidence import Confidence, confidence
 from srsg.graph.unwrapping import best_of, clusterer_of
-from srsg.metrics import clustering_accuracy, normalized_mutual_info
+from srsg.metrics import scores
 from srsg.registry import methods
 from srsg.selection import StabilitySearch
 from srsg.types import FloatArray, IntArray, Matrix
 
 EIGENVALUES_UP_TO = 10_000
-"""Points: beyond, the eigenvalues after the last that was used are too dear for a page."""
+"""With more points, the eigenvalues after the last one used would take too long for a page."""
 
 FURTHER_EIGENVALUES = 8
 
@@ -133,17 +132,15 @@ class Findings:
         """Agreement with the true classes, by name; empty where they are not known."""
         if self.classes is None:
             return {}
-        return {
-            "accuracy": clustering_accuracy(self.classes, self.cluster),
-            "NMI": normalized_mutual_info(self.classes, self.cluster),
-            "ARI": float(adjusted_rand_score(self.classes, self.cluster)),
-        }
+        found = scores(self.classes, self.cluster)
+        return {"accuracy": found.pop("AC"), **found}
 
     @cached_property
     def confusion(self) -> Confusion:
         """The table of classes and clusters, matched."""
         table = contingency_matrix(self.classes, self.cluster)
         classes, clusters = linear_sum_assignment(-table)
+        # More clusters than classes: those left over come last.
         rest = np.setdiff1d(np.arange(self.n_clusters), clusters)
         order = np.concatenate([clusters, rest])
         own = np.concatenate([classes, np.full(len(rest), -1)])
@@ -195,6 +192,7 @@ def find(
         )
     n_points, n_features = data.shape
     _check_length("X", n_points, len(clusterer.labels_), "labels_ of the model")
+    # Labels of other estimators may have gaps, as those with noise at -1 do.
     names, cluster = np.unique(clusterer.labels_, return_inverse=True)
     classes, known = None, np.empty(0)
     if y is not None:

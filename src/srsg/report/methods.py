@@ -8,7 +8,7 @@ from typing import Any
 
 from srsg.registry import methods as known_methods
 from srsg.report.findings import Findings
-from srsg.report.sections import bar_cell, section
+from srsg.report.sections import bar_cell, section, signed, table
 
 SCORES = {"AC": "accuracy", "NMI": "NMI", "ARI": "ARI"}
 COSTS = {"seconds": "seconds", "megabytes": "megabytes"}
@@ -19,19 +19,14 @@ def methods_compared(found: Findings) -> str:
     if not found.methods:
         return ""
     heads = {**SCORES, **COSTS}
-    shown = {key: title for key, title in heads.items() if _has(found.methods, key)}
+    shown = {key: title for key, title in heads.items() if _values(found.methods, key)}
     best = {key: max(_values(found.methods, key)) for key in SCORES if key in shown}
-    head = "".join(f'<th scope="col">{title}</th>' for title in ("method", *shown.values()))
-    rows = "".join(_row(found, row, shown, best) for row in found.methods)
+    rows = (_row(found, row, shown, best) for row in found.methods)
     lead = (
         "All methods on the same points, each with its defaults and in a process of its own. "
         "The best score of each kind is in bold, and so is the method of this page."
     )
-    body = (
-        '<div class="scroll" tabindex="0" role="region" aria-label="Table of methods">'
-        f'<table class="candidates methods"><thead><tr>{head}</tr></thead>'
-        f"<tbody>{rows}</tbody></table></div>"
-    )
+    body = table("Table of methods", ("method", *shown.values()), rows, "candidates")
     return section("methods", "Methods compared", body, lead, short="Methods")
 
 
@@ -54,12 +49,8 @@ def _cell(value: float | None, key: str, best: float | None) -> str:
         return "<td>\N{EN DASH}</td>"
     if key not in SCORES:
         return f"<td>{value:,.3g}</td>" if value < 100 else f"<td>{value:,.0f}</td>"
-    text = f"{value:.3f}".replace("-", "\N{MINUS SIGN}")
-    return bar_cell(f"<b>{text}</b>" if value == best else text, min(max(value, 0.0), 1.0))
-
-
-def _has(rows: Sequence[Mapping[str, Any]], key: str) -> bool:
-    return bool(_values(rows, key))
+    text = signed(value, 3)
+    return bar_cell(f"<b>{text}</b>" if value == best else text, value)
 
 
 def _values(rows: Sequence[Mapping[str, Any]], key: str) -> list[float]:

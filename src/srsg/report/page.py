@@ -179,11 +179,13 @@ def _map_data(
 ) -> dict[str, Any]:
     """What the script draws: small numbers in base64."""
     low, high = coordinates.min(axis=0), coordinates.max(axis=0)
+    # Both axes are scaled alike, or distances would be distorted.
     offset = (coordinates - (low + high) / 2) / (max((high - low).max(), 1e-12) / 2)
     place = np.full(len(found.X), -1)
     if pictures:
         place[pictures.points] = np.arange(len(pictures.points))
     return {
+        # Sixteen bits place a point more finely than a screen can show it.
         "position": _packed(np.round(offset * 32767), "<i2"),
         "cluster": _packed(found.cluster, "<u2"),
         "classes": None if found.classes is None else _packed(found.classes, "<u2"),

@@ -5,10 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from srsg.report.charts import sparkline
+from srsg.report.thumbnails import shrunk
 from srsg.types import FloatArray
 
 MOST_STEPS = 60
-"""Of a line; wider tables are averaged over neighbouring columns."""
+"""Steps of a line; in wider tables, neighbouring columns are averaged."""
+
+N_TELLING = 4
+"""Features that are named above the members of a cluster."""
 
 
 class Profiles:
@@ -27,10 +31,8 @@ class Profiles:
     def __init__(self, X: FloatArray) -> None:
         spread = X.std(axis=0)
         self.z = (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
-        steps = min(X.shape[1], MOST_STEPS)
-        starts = np.arange(steps) * X.shape[1] // steps
-        counts = np.diff(np.append(starts, X.shape[1]))
-        self.lines = np.add.reduceat(self.z, starts, axis=1) / counts
+        self.lines = shrunk(self.z, 1, min(X.shape[1], MOST_STEPS))
+        # A few outliers must not flatten all other lines.
         self.limit = float(np.percentile(np.abs(self.lines), 99.5)) or 1.0
 
     def drawn(self, point: int, mean: FloatArray) -> str:
@@ -42,9 +44,9 @@ class Profiles:
         )
         return f'<svg viewBox="0 0 100 40" preserveAspectRatio="none">{lines}</svg>'
 
-    def telling(self, members: np.ndarray, names: list[str], count: int = 4) -> list[str]:
-        """The features in which the members differ most from all points, with how much."""
+    def telling(self, members: np.ndarray, names: list[str]) -> list[str]:
+        """The features in which the members differ most from all points, and by how much."""
         mean = self.z[members].mean(axis=0)
-        first = np.argsort(-np.abs(mean), kind="stable")[:count]
+        first = np.argsort(-np.abs(mean), kind="stable")[:N_TELLING]
         signed = (f"{mean[j]:+.1f}".replace("-", "\N{MINUS SIGN}") for j in first)
         return [f"{names[j]} {amount}" for j, amount in zip(first, signed, strict=True)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Iterable
 from html import escape
 from typing import Any
 
@@ -12,7 +13,7 @@ from scipy import sparse
 from srsg.report.findings import Findings
 
 MOST_CELLS = 24
-"""Classes: beyond, the confusion matrix is drawn without figures."""
+"""With more classes than this, the confusion matrix is drawn without figures."""
 
 
 def section(name: str, heading: str, body: str, lead: str = "", *, short: str = "") -> str:
@@ -30,6 +31,18 @@ def section(name: str, heading: str, body: str, lead: str = "", *, short: str = 
 def chart_card(title: str, chart: str, words: str) -> str:
     """A chart with its heading above and its caption below."""
     return f'<figure class="card"><h3>{title}</h3>{chart}<figcaption>{words}</figcaption></figure>'
+
+
+def table(label: str, heads: Iterable[str], rows: Iterable[str], css: str = "") -> str:
+    """A table that scrolls by itself where the page is too narrow for it.
+
+    ``label`` is what a screen reader calls it.
+    """
+    head = "".join(f'<th scope="col">{title}</th>' for title in heads)
+    return (
+        f'<div class="scroll {css}" tabindex="0" role="region" aria-label="{label}">'
+        f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
+    )
 
 
 def swatch(place: int) -> str:
@@ -93,6 +106,7 @@ def _parameters(model: Any) -> str:
     cells = []
     for name, value in model.get_params(deep=False).items():
         default = signature[name].default if name in signature else inspect.Parameter.empty
+        # As text, because arrays cannot be compared to a single truth value.
         changed = _shown(value) != _shown(default)
         mark = ' class="changed"' if changed else ""
         cells.append(f"<div{mark}><dt>{escape(name)}</dt><dd>{escape(_shown(value))}</dd></div>")
@@ -177,11 +191,7 @@ def clusters(found: Findings) -> str:
     heads = ["cluster", "points", "mean confidence", "points below 0.5"]
     if found.classes is not None:
         heads += ["most common class", "its share"]
-    head = "".join(f'<th scope="col">{title}</th>' for title in heads)
-    body = (
-        '<div class="scroll tall" tabindex="0" role="region" aria-label="Table of clusters">'
-        f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
-    )
+    body = table("Table of clusters", heads, rows, "tall")
     lead = (
         f"The clusters have {_sizes_in_words(sizes)}. Click a row to see only its points on the "
         "map."
@@ -198,7 +208,14 @@ def _sizes_in_words(sizes: np.ndarray) -> str:
 
 def bar_cell(text: str, share: float) -> str:
     """A cell of a table with a bar behind its text."""
-    return f'<td class="bar" style="--share:{share:.3f}"><span>{text}</span></td>'
+    # Agreement adjusted for chance may be slightly negative; a bar cannot.
+    length = min(max(share, 0.0), 1.0)
+    return f'<td class="bar" style="--share:{length:.3f}"><span>{text}</span></td>'
+
+
+def signed(value: float, digits: int) -> str:
+    """A number with a true minus sign, which is as wide as a digit, where it is negative."""
+    return f"{value:.{digits}f}".replace("-", "\N{MINUS SIGN}")
 
 
 def confusion(found: Findings) -> str:

@@ -58,6 +58,7 @@ def thumbnails(X: FloatArray, image_shape: tuple[int, ...], wanted: NDArray[np.i
     room = max(MOST_PIXELS // (height * width * (image_shape[2] if image_shape[2:] else 1)), 1)
     others = np.setdiff1d(np.arange(len(X)), wanted)
     left = max(room - len(wanted), 0)
+    # The seed is fixed, so that the same model gives the same page.
     if left < len(others):
         others = np.random.default_rng(0).choice(others, left, replace=False)
     points = np.sort(np.concatenate([wanted, others]))
@@ -65,7 +66,7 @@ def thumbnails(X: FloatArray, image_shape: tuple[int, ...], wanted: NDArray[np.i
     low, high = np.percentile(X[points], [0.1, 99.9])
     scaled = np.clip((X[points] - low) * (255.0 / max(high - low, 1e-300)), 0, 255)
     pictures = scaled.reshape(len(points), *image_shape[:2], -1)
-    pictures = _shrunk(_shrunk(pictures, 1, height), 2, width).astype(np.uint8)
+    pictures = shrunk(shrunk(pictures, 1, height), 2, width).astype(np.uint8)
     columns = int(np.ceil(np.sqrt(len(points))))
     rows = -(-len(points) // columns)
     tiles = np.zeros((rows * columns, *pictures.shape[1:]), np.uint8)
@@ -75,10 +76,18 @@ def thumbnails(X: FloatArray, image_shape: tuple[int, ...], wanted: NDArray[np.i
     return Thumbnails(points, columns, rows, height, width, data_uri(sheet))
 
 
-def _shrunk(pictures: FloatArray, axis: int, size: int) -> FloatArray:
-    """Means of neighbouring pixels along an axis."""
-    starts = np.arange(size) * pictures.shape[axis] // size
-    counts = np.diff(np.append(starts, pictures.shape[axis]))
-    shape = np.ones(pictures.ndim, int)
+def shrunk(values: FloatArray, axis: int, size: int) -> FloatArray:
+    """Means of neighbouring values along an axis, as many as ``size``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from srsg.report.thumbnails import shrunk
+    >>> shrunk(np.array([[1.0, 3.0, 6.0, 8.0]]), 1, 2)
+    array([[2., 7.]])
+    """
+    starts = np.arange(size) * values.shape[axis] // size
+    counts = np.diff(np.append(starts, values.shape[axis]))
+    shape = np.ones(values.ndim, int)
     shape[axis] = size
-    return np.add.reduceat(pictures, starts, axis=axis) / counts.reshape(shape)
+    return np.add.reduceat(values, starts, axis=axis) / counts.reshape(shape)

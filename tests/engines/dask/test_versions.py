@@ -79,7 +79,7 @@ def test_other_code_is_named_with_the_worker(facts, said):
 
 def test_a_scheduler_without_an_answer_is_given_up(monkeypatch):
     monkeypatch.setattr(task_pool, "PATIENCE", 0.05)
-    with pytest.raises(ClusterError, match=r"does not answer.*Look whether it still runs"):
+    with pytest.raises(ClusterError, match=r"has not answered.*Check whether it still runs"):
         living_workers(Client(lambda function: function(), delay=60))
 
 
@@ -99,7 +99,7 @@ def test_a_scheduler_that_stops_within_a_fit_is_given_up(tmp_path, monkeypatch):
         for module in (task_pool, shards):
             monkeypatch.setattr(module, "PATIENCE", 5.0)
         stop = Disturbed(begins={"sweep 2": lambda: scheduler.send_signal(signal.SIGSTOP)})
-        with send_progress_to(stop), pytest.raises(ClusterError, match="does not answer"):
+        with send_progress_to(stop), pytest.raises(ClusterError, match="has not answered"):
             SRSG(5, engine=address).fit(X)
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from srsg.files.errors import needed
+
 PATIENCE = 10
 """Seconds to wait for a scheduler to answer."""
 
@@ -18,13 +20,7 @@ class ClusterError(ConnectionError):
 
 def needed_dask() -> Any:
     """The library ``distributed``, or a one-line error that says how to get it."""
-    try:
-        import distributed
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(
-            "A Dask cluster needs dask and distributed: pip install 'srsg[dask]'."
-        ) from error
-    return distributed
+    return needed("distributed", "A Dask cluster needs dask and distributed", "dask")
 
 
 def answer_within(client: Any, seconds: float, ask: Callable[[], Awaitable[Any]]) -> Any:
@@ -41,9 +37,9 @@ def answer_within(client: Any, seconds: float, ask: Callable[[], Awaitable[Any]]
         return client.sync(answer, callback_timeout=seconds)
     except TimeoutError as error:
         raise ClusterError(
-            f"The Dask scheduler at {client.scheduler.address} does not answer: no word from it "
-            f"for {seconds:.0f} s. Look whether it still runs; with checkpoint= the work done so "
-            "far is kept."
+            f"The Dask scheduler at {client.scheduler.address} has not answered for "
+            f"{seconds:.0f} s. Check whether it still runs; with checkpoint= the work done so far "
+            "is kept."
         ) from error
 
 
@@ -55,8 +51,8 @@ def client_of(choice: Any) -> Any:
             return distributed.get_client()
         except ValueError as error:
             raise ClusterError(
-                'engine="dask" finds no Dask client. Create one first, distributed.Client(), or '
-                "pass a client or the address of its scheduler as engine."
+                'engine="dask" finds no Dask client. Create one first with distributed.Client(), '
+                "or pass a client or the address of its scheduler as engine."
             ) from error
     if isinstance(choice, str):
         return _connected(distributed, choice)

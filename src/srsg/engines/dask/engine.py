@@ -196,7 +196,7 @@ class DaskEngine:
             return x
         if sparse.issparse(x):
             raise TypeError(
-                "The points are sparse, which workers of a cluster do not hold: set "
+                "The points are sparse, but workers of a cluster hold dense points only: set "
                 'engine="threads", or make X dense.'
             )
         if not isinstance(x, np.ndarray):

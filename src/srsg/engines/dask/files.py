@@ -27,6 +27,7 @@ from srsg.files.errors import FileError, check_file, needed, parsing
 from srsg.files.frames import Frame, frame_of, index_columns
 from srsg.files.label_files import read_labels
 from srsg.files.reading import file_or_name
+from srsg.points import float_type
 
 ENDINGS = (".npy", ".parquet", ".zarr")
 
@@ -135,8 +136,7 @@ def describe(path: str, request: Request, n_threads: int) -> Layout:
         unit = 1 if kind == ".npy" else array.chunks[0]
         rows = _rows_per_chunk(n_rows, width, n_threads, unit)
         ends = (*range(rows, n_rows, rows), n_rows)
-        dtype = np.dtype(np.float32 if array.dtype == np.float32 else np.float64)
-        return Layout(path, array.shape, dtype, ends, request.variable)
+        return Layout(path, array.shape, np.dtype(float_type(array)), ends, request.variable)
 
 
 @contextmanager
@@ -157,7 +157,7 @@ def _opened(path: str, variable: str | None) -> Any:
     if path.lower().endswith(".npy"):
         check_file(Path(path))
         return load_npy(Path(path))
-    zarr = needed("zarr", "Zarr stores", extra="dask")
+    zarr = needed("zarr", "Zarr stores need zarr", "dask")
     store = zarr.open(path, mode="r")
     if hasattr(store, "shape"):
         return store

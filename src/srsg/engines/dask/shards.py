@@ -180,6 +180,7 @@ class Placement:
         for owner in self.owners:
             if owner in load:
                 load[owner] += 1 / max(1, workers[owner])
+        # Ties by address, so that the same cluster gets the same shards again.
         worker = min(load, key=lambda address: (load[address], address))
         self.owners[place] = worker
         again = self.futures[place] is not None
@@ -197,7 +198,7 @@ class Placement:
         except ClusterError:
             raise
         except OSError as error:
-            raise scheduler_lost(self.client, "a look for the points") from error
+            raise scheduler_lost(self.client, "a search for the points") from error
         for place, future in enumerate(self.futures):
             self.owners[place] = next(iter(where.get(future.key, ())), "")
 

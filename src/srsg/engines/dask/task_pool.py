@@ -189,7 +189,7 @@ def living_workers(client: Any) -> dict[str, int]:
             raise ClusterError(
                 f"The Dask cluster at {client.scheduler.address} has no workers, and none came "
                 f"within {PATIENCE:.0f} s. Their logs say why they ended or did not start: often "
-                "they lack memory, or a package, or have other versions of dask than this process."
+                "they lack memory or a package, or have another version of dask than this process."
             )
         time.sleep(0.1)
     raise scheduler_lost(client, "a check of the workers")
