@@ -2,13 +2,13 @@
 What SRSG does to a graph
 =========================
 
-A sparse graph joins every point to the few points it is coded by. The l1-graph finds these codes
-for each point on its own. SRSG then lets neighbouring points agree on which points they use, and
-drops what they do not agree on.
+A sparse graph joins every point to the few points that describe it. The l1-graph finds these for
+each point on its own. SRSG then lets neighbouring points agree on which points they use, and drops
+the edges they do not agree on.
 
-The pictures show all edges of both graphs. Points are sorted by their true class, so that good
-edges lie in the blocks on the diagonal. Edges between different classes are red. The method never
-sees the classes.
+The pictures show all edges of both graphs. The points are sorted by their true class, so edges
+within a class lie in the blocks on the diagonal. Edges between different classes are red. The
+methods never see the classes.
 """
 
 import matplotlib.pyplot as plt
@@ -31,10 +31,10 @@ def two_graphs(X: np.ndarray, y: np.ndarray) -> None:
 two_graphs(*load_digits(return_X_y=True))
 
 # %%
-# Handwritten digits: SRSG drops more than half of the edges, and nearly all of those between
-# different digits. Wrong edges tie clusters together, so clusters are now easier to find.
+# On handwritten digits, SRSG drops more than half of the edges, and nearly all of those between
+# different digits. Wrong edges tie clusters together, so the clusters are now easier to find.
 #
-# It is not always so clear. On the breast cancer data, a table, it drops a third of the edges, but
-# right and wrong ones alike:
+# The effect is not always so clear. On the breast cancer data, which is a table, SRSG drops a third
+# of the edges, but right and wrong ones alike:
 
 two_graphs(*load_breast_cancer(return_X_y=True))

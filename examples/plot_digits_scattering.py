@@ -2,9 +2,9 @@
 Digits by their scattering features
 ===================================
 
-A handwritten digit that is shifted by a pixel is the same digit, but many of its pixels change. The
-scattering transform replaces pixels by local averages of wavelet responses, which hardly change
-when an image is shifted or bent a little. There is nothing to train.
+If you shift a handwritten digit by a pixel, it is still the same digit, but many of its pixels
+change. The scattering transform replaces the pixels by local averages of wavelet responses, which
+hardly change when an image is shifted or bent a little. It needs no training.
 """
 
 import matplotlib.pyplot as plt
@@ -22,7 +22,7 @@ images, y = zoom(digits.images, (1, 4, 4), order=1), digits.target
 pixels = images.reshape(len(images), -1)
 
 # %%
-# Every image is shifted by up to three of its 32 pixels, as digits are that nobody has centred.
+# We shift every image by up to three of its 32 pixels, as if nobody had centred the digits.
 
 rng = np.random.default_rng(0)
 shifts = rng.integers(-3, 4, (len(images), 2))
@@ -40,8 +40,8 @@ for name, X in {"centred": pixels, "shifted": shifted}.items():
         print(f"{name:<8} {features:<11} accuracy {results[name, features][0]:.3f}")
 
 # %%
-# The clusters of the shifted digits, by their most central members: pixels on the left, scattering
-# on the right.
+# The most central members of each cluster of shifted digits, one cluster per row: by pixels on the
+# left, by scattering features on the right.
 
 figure, axes = plt.subplots(1, 2, figsize=(10, 5.2), layout="constrained")
 for ax, features in zip(axes, ("pixels", "scattering"), strict=True):
@@ -50,5 +50,5 @@ for ax, features in zip(axes, ("pixels", "scattering"), strict=True):
     ax.set_title(f"{features}: accuracy {accuracy:.2f}")
 
 # %%
-# On the command line: ``srsg cluster folder-of-images --features scattering``. On all 70,000 digits
-# of MNIST these features reach an accuracy of 0.98, see :doc:`/guide/preparing`.
+# On the command line, use ``srsg cluster FOLDER --features scattering``. On all 70,000 digits of
+# MNIST, these features reach an accuracy of 0.98 (see :doc:`/guide/preparing`).

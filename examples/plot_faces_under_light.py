@@ -2,13 +2,14 @@
 Faces under changing light: ridge codes win
 ===========================================
 
-Pictures of one face under many lights look very different, pixel by pixel, and pictures of two
-faces under one light look alike. K-means groups them by light. But all pictures of one face lie
-near a space of few dimensions (a matt surface has about nine), so many pictures of a face explain
-each other. Ridge codes use many points a little, and suit such data best.
+Pixel by pixel, pictures of one face under many lights look very different, and pictures of two
+faces under the same light look alike. So K-means groups them by light. But all pictures of one face
+lie near a subspace of few dimensions (about nine for a matt surface), so many pictures of a face
+can explain each other. Ridge codes, which use many points a little, suit such data best.
 
-The faces here are made up: random relief on an egg-shaped surface, lit from random directions, with
-some noise. On real ones (Extended Yale B) the same holds, see :doc:`/evaluation`.
+The faces here are made up: egg-shaped surfaces with a random relief, lit from random directions,
+with some noise. The same holds for photographs of real faces, such as Extended Yale B (see
+:doc:`/evaluation`).
 """
 
 import matplotlib.pyplot as plt
@@ -67,8 +68,8 @@ for name, model in models.items():
     print(f"{name:<12} accuracy {clustering_accuracy(y, model.fit_predict(X)):.3f}")
 
 # %%
-# Without labels you do not know that. :class:`srsg.StabilitySearch` compares how well each method
-# finds its own clusters again on other samples of the pictures and on other halves of the pixels.
+# Without labels you cannot see these scores. :class:`srsg.StabilitySearch` compares how well each
+# method finds its own clusters again, on other samples of the pictures and on halves of the pixels.
 
 search = StabilitySearch(n_clusters=N_FACES, random_state=0).fit(X)
 for name, score in zip(search.results_["candidate"], search.results_["score"], strict=True):
@@ -76,7 +77,7 @@ for name, score in zip(search.results_["candidate"], search.results_["score"], s
 print("chosen:", search.best_name_)
 
 # %%
-# Its clusters, each by its most central pictures: one face to a row.
+# The most central pictures of each cluster. Every row shows one face.
 
 ax = plot.gallery(search, X, (SIDE, SIDE), count=12)
 ax.set_title("Most central pictures of each cluster")

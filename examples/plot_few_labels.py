@@ -2,12 +2,13 @@
 A few labels, spread over the graph
 ===================================
 
-Three images of each digit have a label, 1,767 have none. A graph that joins like to like can carry
-the labels over: that was the first purpose of the l1-graph.
+Suppose that three images of each digit have a label, and 1,767 images have none. A graph that joins
+similar images can carry the labels over to the others. This is what the l1-graph was first made
+for.
 
-Label spreading (Zhou et al., 2004) on any ``affinity_matrix_`` is one sparse linear system,
-``(I - alpha D^-1/2 W D^-1/2) F = Y``: every point takes the label that most of the weight around
-it leads to.
+Label spreading (Zhou et al., 2004) on any ``affinity_matrix_`` means solving one sparse linear
+system, ``(I - alpha D^-1/2 W D^-1/2) F = Y``. Every point takes the label that reaches it with the
+most weight.
 """
 
 import matplotlib.pyplot as plt
@@ -42,7 +43,8 @@ def with_few_labels(y: np.ndarray, per_class: int) -> np.ndarray:
 
 
 # %%
-# The graphs are built once, without labels; then one small system for each number of known labels.
+# The graphs are built once, without labels. After that, each number of known labels takes only one
+# small linear system.
 
 X, y = load_digits(return_X_y=True)
 graphs = {
@@ -65,7 +67,7 @@ for name, values in shares.items():
     print(f"  {name:<28}{values[PER_CLASS.index(3)]:.4f}")
 
 # %%
-# The fewer labels there are, the more the graph has to do.
+# The fewer labels there are, the more a good graph helps.
 
 figure, ax = plt.subplots(figsize=(7, 4), layout="constrained")
 for (name, values), marker in zip(shares.items(), "osD", strict=True):

@@ -2,9 +2,10 @@
 Choosing gamma and K
 ====================
 
-SRSG has two parameters of its own: ``gamma``, the price of using a point that the neighbours do not
-use, and ``n_neighbors`` (the paper's K), whose opinion counts. Start with the defaults,
-0.1 and 5. This page shows what the two do, and how to look at them on your own data.
+SRSG has two parameters of its own. ``gamma`` is the price of using a point that the neighbours do
+not use, and ``n_neighbors`` (K in the paper) is the number of neighbours that are asked. The
+defaults, 0.1 and 5, are a good start. This page shows what the two parameters do, and how to judge
+them on your own data.
 """
 
 import matplotlib.pyplot as plt
@@ -28,8 +29,9 @@ def accuracy(model) -> float:
 
 
 # %%
-# With the labels at hand we can draw how the accuracy depends on each of the two. "Paper" is
-# :meth:`srsg.SRSG.paper`; the default adds the graph it started from, which softens every cut.
+# Here we know the labels, so we can plot the accuracy for different values of each parameter.
+# "SRSG, paper" is :meth:`srsg.SRSG.paper`. The default also keeps the l1-graph that it started
+# from.
 
 figure, axes = plt.subplots(1, 2, figsize=(10, 4), sharey=True, layout="constrained")
 l1 = accuracy(L1Graph(10, random_state=0))
@@ -48,9 +50,9 @@ figure.suptitle("Accuracy on 600 digits")
 # %%
 # Without labels
 # --------------
-# You will not have labels. What you can compute is how much of a graph survives, and how well its
-# clusters are found again on a sample of the points. Both need no labels. A gamma at which hardly
-# any edge is left cuts too hard.
+# On your own data you will not have labels. But you can compute how many edges survive, and how
+# well the clusters are found again on a sample of the points. If hardly any edges are left, gamma
+# is too large.
 
 for gamma in GAMMAS:
     model = SRSG(10, gamma=gamma, random_state=0).fit(X)
@@ -61,5 +63,5 @@ for gamma in GAMMAS:
     print(f"gamma {gamma:<5} keeps {kept:.0%} of the edges; clusters found again {stable:.2f}")
 
 # %%
-# :class:`srsg.StabilitySearch` does this properly, for any candidates you give it:
+# :class:`srsg.StabilitySearch` does this properly, with several samples, for any candidates:
 # ``StabilitySearch({"0.1": SRSG(gamma=0.1), "1": SRSG(gamma=1.0)}, n_clusters=10)``.

@@ -2,11 +2,11 @@
 Gene expression: few samples, thousands of genes
 ================================================
 
-150 tissue samples, 2,000 genes each. Tumours of one type switch the same groups of genes up and
-down, each to its own degree, while most genes vary for reasons of their own. So the samples of a
-type lie near a space of few dimensions, in noise.
+We have 150 tissue samples with 2,000 genes each. Tumours of one type turn the same groups of genes
+up and down, each tumour to its own degree, while most genes vary for other reasons. So the samples
+of one type lie near a subspace of few dimensions, with noise.
 
-The data are made up in this way. With so many more columns than rows, exact codes cost almost
+The data here are generated in this way. Because there are so few rows, exact codes cost almost
 nothing.
 """
 
@@ -37,9 +37,9 @@ X, y = np.array(samples), np.array(types)
 # %%
 # Centre the genes
 # ----------------
-# What all samples have in common tells nothing apart: subtract each gene's mean. The types do not
-# differ in their means but in which genes move together, so methods that look for centres find
-# nothing.
+# What all samples have in common does not help to tell them apart, so we subtract each gene's mean.
+# The types do not differ in their means but in which genes move together. Methods that look for
+# centres find hardly anything.
 
 centred = X - X.mean(axis=0)
 models = {
@@ -53,7 +53,7 @@ for name, model in models.items():
     print(f"{name:<18} accuracy {clustering_accuracy(y, labels):.3f}")
 
 # %%
-# Which samples are doubtful? ``confidence_`` is near 1 for a clear case.
+# Which samples are doubtful? ``confidence_`` is near 1 for clear cases and low for doubtful ones.
 
 model = models["SRSG"]
 sure = model.confidence_

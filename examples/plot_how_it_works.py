@@ -2,7 +2,7 @@
 The three steps in pictures
 ===========================
 
-Sparse-graph clustering describes every point by a few others, joins it to these, and cuts the graph
+Sparse-graph clustering describes every point by a few others, joins it to them, and cuts the graph
 where few edges are cut. Here are the three steps on pictures of five digits.
 """
 
@@ -48,7 +48,7 @@ for ax, title, color in (
     ax.set(title=title, xticks=[], yticks=[], aspect="equal")
 
 # %%
-# The pictures in the mixture are of the same digit, so nearly all edges join like to like.
+# All images in the mixture show the same digit. Nearly all edges of the graph join equal digits.
 
 print("digits in the code:", y[code.indices], "and its own:", y[21])
 wrong = np.mean(y[edges[:, 0]] != y[edges[:, 1]])

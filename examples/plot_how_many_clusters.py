@@ -2,10 +2,11 @@
 How many clusters?
 ==================
 
-Without ``n_clusters``, srsg clusters two random halves of the points of a table apart, for every
-number of clusters worth trying, and takes the number of which most clusters are found by both
-halves. (With 100 features or more it counts the links between clusters instead.) This page shows
-where that works, and where it does not.
+If you do not give the number of clusters, srsg finds one. In tables, it clusters two random halves
+of the points separately, for every number worth trying, and takes the number for which the two
+halves agree on the most clusters. With 100 features or more it looks at the links between clusters
+instead, and with two or three columns at the density (see :doc:`/guide/n-clusters`). This page
+shows where halves work, and where they do not.
 """
 
 import matplotlib.pyplot as plt
@@ -31,7 +32,7 @@ for name, model in models.items():
     print(f"{'':<20} structure found: {model.structure_found_}")
 
 # %%
-# The evidence: how many clusters both halves find, less those that only one finds.
+# The scores are the number of clusters that both halves find, minus those that only one finds.
 
 figure, axes = plt.subplots(1, 3, figsize=(11, 3.6), layout="constrained")
 for ax, (name, model) in zip(axes, models.items(), strict=True):
@@ -42,8 +43,8 @@ for ax, (name, model) in zip(axes, models.items(), strict=True):
 axes[0].set_ylabel("clusters found by both halves\nless those found by one")
 
 # %%
-# On subspaces there is one clear peak, at the truth. On digits the peak is near ten, and ten is
-# among the next best: some digits have two ways of being written, and some pairs look alike. On
-# noise no score is above zero, and ``structure_found_`` says so. Look at the curve rather than at
-# its peak alone, and remember that data can have clusters at several scales. Another number costs
-# next to nothing: ``model.relabel(8)`` uses the same graph.
+# On subspaces there is one clear peak, at the true number. On digits the peak is near ten, and ten
+# is the next best: some digits are written in two ways, and some pairs look alike. On noise no
+# score is above zero, and ``structure_found_`` is False. Look at the whole curve and not only at
+# its peak, and remember that data can have clusters at several scales. To try another number, use
+# ``model.relabel(8)``, which costs next to nothing because it uses the same graph.

@@ -20,9 +20,9 @@ from srsg.metrics import clustering_accuracy
 # The plan
 # --------
 # Four numbers describe the work: how often a point is compared with all others, the time for one
-# comparison of one feature, the time for the small problems of a point, and the rows that have to
-# be fetched for it. These were measured by ``benchmarks/dask_cluster.py`` (:doc:`/dask-costs`);
-# measure your own on your machines.
+# comparison of one feature, the time for the small problems of a point, and the number of rows that
+# have to be fetched for it. We measured them with ``benchmarks/dask_cluster.py``
+# (:doc:`/dask-costs`). On other machines, measure them again.
 
 SCANS = 3.34
 SECONDS_PER_PAIR_AND_FEATURE = 35.2e-12
@@ -53,13 +53,13 @@ ax.set(xlabel="points of 200 features", ylabel="hours of coding", title="What ex
 ax.legend(frameon=False)
 
 # %%
-# Twice the points take four times as long. Where the plan says more than you want to wait for,
-# ``approximate=True`` compares every point with a few hundred candidates instead, on one machine.
+# Twice as many points take four times as long. If that is too long for you, ``approximate=True``
+# compares every point with a few hundred candidates only, on one machine.
 #
-# The same code, small
-# --------------------
-# ``engine=`` takes the client of any Dask cluster. This one lives in two threads of this process;
-# yours is at an address. Chunks are along the rows.
+# The same code on a small cluster
+# --------------------------------
+# ``engine=`` takes the client of any Dask cluster. This one runs in two threads of this process,
+# while yours has an address. The chunks are along the rows.
 
 X, y = make_union_of_subspaces(
     3000, n_subspaces=10, dimension=4, n_features=50, noise=0.03, random_state=0
@@ -71,7 +71,7 @@ with Client(**local, dashboard_address="127.0.0.1:0") as client:
 print(f"accuracy {clustering_accuracy(y, on_cluster.labels_):.3f}")
 
 # %%
-# The result is that of one machine, to the last bit.
+# The result is the same as on one machine, to the last bit.
 
 here = SRSG(n_clusters=10, random_state=0).fit(X)
 print("same codes:", (here.codes_ != on_cluster.codes_).nnz == 0)

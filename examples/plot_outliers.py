@@ -21,9 +21,9 @@ outlier = y < 0
 model = SRSG(n_clusters=5, random_state=0).fit(X)
 
 # %%
-# ``outlier_score_`` ranks the points, ``explained_`` says how well the members of a point's own
-# cluster explain it, and ``confidence_`` how sure its label is. None of them has seen which points
-# are outliers.
+# ``outlier_score_`` ranks the points, ``explained_`` says how well a point is explained by the
+# other members of its cluster, and ``confidence_`` says how sure its label is. None of them uses
+# the true groups.
 
 measures = {
     "outlier_score_": model.outlier_score_,
@@ -40,7 +40,7 @@ axes[0].set_ylabel("points")
 axes[0].legend(frameon=False)
 
 # %%
-# Where to draw the line depends on how many false alarms you can live with.
+# Where to draw the line depends on how many false alarms you can accept.
 
 order = np.argsort(-model.outlier_score_)
 for count in (20, 40, 80):
@@ -50,9 +50,8 @@ for count in (20, 40, 80):
 # %%
 # New points
 # ----------
-# ``novelty=0.05`` refuses new points that are explained worse than all but the worst 5 % of the
-# fitted ones. They get the label -1. Here are 100 new points of the same groups and 100 from
-# nowhere.
+# With ``novelty=0.05``, new points that are explained worse than 95 % of the fitted ones get the
+# label -1. We try 100 new points from the same groups, and 100 points from nowhere.
 
 clean, groups = make_union_of_subspaces(
     500, n_subspaces=5, dimension=6, n_features=20, noise=0.05, random_state=0

@@ -2,9 +2,9 @@
 A table whose columns have different units
 ==========================================
 
-Thirteen measurements of 178 wines: alcohol in per cent, proline in milligrams per litre, colour as
-a number. Proline runs into the thousands, so it decides every distance and every angle if nothing
-is done about it.
+This table has thirteen measurements of 178 wines, among them alcohol in per cent and proline in
+milligrams per litre. Proline runs into the thousands, so unless something is done about it, it
+decides every distance and every angle.
 """
 
 import matplotlib.pyplot as plt
@@ -27,8 +27,8 @@ for name, column in zip(wine.feature_names, X.T, strict=True):
 # Three ways to prepare the table
 # -------------------------------
 # Standardising gives every column the same weight. But it also moves the origin into the middle of
-# the data, and after that a point and its mirror image have the same code up to sign.
-# ``affine=True`` appends a constant coordinate, which tells them apart.
+# the data, so that a point and its mirror image have the same code up to the sign. ``affine=True``
+# appends a constant coordinate, which tells them apart.
 
 models = {
     "raw": SRSG(3, random_state=0),
@@ -49,8 +49,8 @@ print("tried:", ", ".join(search.results_["candidate"]))
 print("chosen:", search.best_name_)
 
 # %%
-# The wines in the plane of the two leading components of the standardised table. The clusters of
-# the raw table are slices of proline.
+# The wines in the plane of the two leading principal components of the standardised table. The
+# clusters of the raw table follow proline alone.
 
 standardised = StandardScaler().fit_transform(X)
 plane = PCA(2).fit_transform(standardised)

@@ -2,11 +2,12 @@
 Text as a sparse matrix
 =======================
 
-Short notes on five subjects, as word counts: each note has a few dozen of hundreds of words, so the
-matrix is sparse and stays so. srsg takes ``scipy.sparse`` matrices as they come from scikit-learn's
-vectorizers.
+We cluster short notes on five subjects. Each note uses only a few of all the words, so the matrix
+of word weights is sparse. srsg takes ``scipy.sparse`` matrices as they come from scikit-learn's
+vectorizers, and keeps them sparse.
 
-The notes are made up: words are drawn from the subject's own list and from a list that all share.
+The notes are made up: their words are drawn from a list for each subject and from a list that all
+subjects share.
 """
 
 import matplotlib.pyplot as plt
@@ -39,8 +40,8 @@ notes = [note(name, rng) for name in names]
 print(notes[0])
 
 # %%
-# tf-idf weighs a word by how rare it is. Rows have unit length, and similar notes share directions:
-# what sparse codes are made for.
+# tf-idf weights a word by how rare it is. The rows have unit length, and similar notes point in
+# similar directions, which is what sparse codes are made for.
 
 vectorizer = TfidfVectorizer()
 X = vectorizer.fit_transform(notes)
@@ -52,8 +53,8 @@ print(f"SRSG     accuracy {clustering_accuracy(names, model.labels_):.3f}")
 print(f"K-means  accuracy {clustering_accuracy(names, plain.labels_):.3f}")
 
 # %%
-# The words of a cluster, by how much their mean weight exceeds that of all notes, and the graph of
-# the notes.
+# For each cluster, we print the words whose mean weight exceeds that of all notes the most. The
+# picture shows the graph of the notes.
 
 words = vectorizer.get_feature_names_out()
 overall = np.asarray(X.mean(axis=0)).ravel()
@@ -67,6 +68,6 @@ plot.embedding(model, X, names, ax)
 ax.set_title("Notes in the plane of the graph, by subject")
 
 # %%
-# On text as tidy as this, K-means does just as well and is faster. What the graph adds is its
-# neighbours: it says which notes explain a note. Real text is harder; :doc:`/guide/preparing` says
-# what to expect.
+# On text as tidy as this, K-means does just as well and is faster. What the graph adds is that it
+# shows which notes explain a note. Real text is harder; :doc:`/guide/preparing` says what to
+# expect.

@@ -2,9 +2,10 @@
 Two trefoil knots told apart and unrolled
 =========================================
 
-Two linked knots in a space of 100 dimensions: each is a closed curve, nowhere flat, and no plane
-separates them. SMCE (sparse manifold clustering and embedding) codes every point by the
-*directions* to its nearest neighbours and prefers near ones. That keeps a point on its own curve.
+These are two linked knots in a space of 100 dimensions. Each is a closed curve that is nowhere
+flat, and no plane separates the two. SMCE (sparse manifold clustering and embedding) describes
+every point by the *directions* to its nearest neighbours and prefers near ones, which keeps it on
+its own curve.
 """
 
 import matplotlib.pyplot as plt
@@ -20,7 +21,7 @@ print(f"accuracy {clustering_accuracy(y, model.labels_):.4f}")
 
 # %%
 # ``embed`` unrolls each cluster by itself. The points of the data set are in order along their
-# knot, so a shade that changes smoothly around the loop means that SMCE has found that order.
+# knot, so if the shade changes smoothly around the loop, SMCE has found that order.
 
 coordinates = model.embed(2)
 
@@ -47,5 +48,5 @@ for label, shades in enumerate(("winter", "autumn")):
     flat.set(xticks=[], yticks=[], aspect="equal")
 
 # %%
-# Use :class:`srsg.SMCE` for curves and surfaces in the features as they are, where distances mean
-# something. It is no good where points of one cluster lie far apart.
+# Use :class:`srsg.SMCE` for curves and surfaces, where distances between near points mean
+# something. It does not work if the points of a cluster lie far apart.

@@ -2,12 +2,13 @@
 Objects on a turntable: SRSG wins
 =================================
 
-An object is photographed from all sides while it turns. Neighbouring views are alike, opposite ones
-are not, so each object is a closed *curve* in the space of pictures. A view is explained by the few
-views next to it, which is what sparse codes look for; ridge codes mix in views from all sides.
+An object is photographed from all sides while it turns. Neighbouring views are alike and opposite
+views are not, so each object is a closed *curve* in the space of pictures. A view is explained by
+the few views next to it, and sparse codes look for just these. Ridge codes mix in views from all
+sides.
 
-The objects here are made up: bright spheres in fixed places of a turning frame. On photographs
-(COIL-20 and COIL-100) the same holds, see :doc:`/evaluation`.
+The objects here are made up: bright spheres in fixed places of a turning frame. The same holds for
+photographs, such as COIL-20 and COIL-100 (see :doc:`/evaluation`).
 """
 
 import matplotlib.pyplot as plt
@@ -59,14 +60,14 @@ for name, model in models.items():
     print(f"{name:<12} accuracy {clustering_accuracy(y, model.fit_predict(X)):.3f}")
 
 # %%
-# The search comes to the same conclusion without the labels.
+# The search comes to the same conclusion without labels.
 
 search = StabilitySearch(n_clusters=N_OBJECTS, random_state=0).fit(X)
 print("chosen:", search.best_name_, f"by a margin of {search.margin_:.2f}")
 
 # %%
-# In the plane, points that are joined in the graph lie near each other. Many objects show up as the
-# rings that they are.
+# In these maps, points that are joined in the graph lie near each other. With SRSG, many objects
+# show up as the rings that they are.
 
 figure, axes = plt.subplots(1, 2, figsize=(11, 5), layout="constrained")
 for ax, name in zip(axes, ("SRSG", "ridge codes"), strict=True):

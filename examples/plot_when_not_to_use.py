@@ -3,9 +3,9 @@ When not to use this
 ====================
 
 Sparse codes compare *directions*: every point is scaled to unit length and explained by others. In
-two or three dimensions, a few points explain any other, whatever cluster they belong to. So on the
-usual pictures of clustering, moons, rings and blobs in the plane, SRSG is the wrong tool. This page
-shows that, and what to use.
+two or three dimensions, a few points can explain any other, whatever cluster they belong to. So for
+moons, rings and blobs in the plane, SRSG is the wrong tool. This page shows what happens, and what
+to use instead.
 """
 
 import matplotlib.pyplot as plt
@@ -53,5 +53,6 @@ for row, (name, (X, y, k)) in zip(rows, data.items(), strict=True):
 # many features, few directions per group      **srsg**
 # ===========================================  ==============================================
 #
-# If you are not sure, ask the data: ``srsg cluster FILE`` compares methods, K-means among them, by
-# how well they find their own clusters again. See :doc:`/guide/which-method`.
+# If you are not sure, let the data decide: ``srsg cluster FILE`` looks at the columns, compares the
+# methods that suit them, and takes the most stable one. With two or three columns it uses
+# ``LocalScalingSpectralClustering``. See :doc:`/guide/which-method`.

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import posixpath
-
 from docutils import nodes
 from sphinx.application import Sphinx
+from sphinx.util.osutil import relative_uri
 
 
 def link(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     # The gallery's pictures lead to its pages.
     if app.builder.format != "html" or docname.startswith("gallery/"):
         return
+    folder = relative_uri(app.builder.get_target_uri(docname), app.builder.imagedir)
     for picture in list(doctree.findall(nodes.image)):
-        name = app.builder.images.get(picture["uri"])
-        if name is None or isinstance(picture.parent, nodes.reference):
+        known = app.env.images.get(picture["uri"])
+        if known is None or isinstance(picture.parent, nodes.reference):
             continue
-        own = nodes.reference("", "", internal=True)
-        own["refuri"] = posixpath.join(app.builder.imgpath, name)
+        own = nodes.reference("", "", internal=True, refuri=f"{folder}/{known[1]}")
         picture.replace_self(own)
         own.append(picture)
 

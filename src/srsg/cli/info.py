@@ -59,8 +59,8 @@ def _with_scale(fact: Fact, table: Table) -> Fact:
         return fact
     return replace(
         fact,
-        advice=f"column {heaviest_column(table)} outweighs others: srsg cluster standardises them, "
-        "and with --method, --scale standard does",
+        advice=f"column {heaviest_column(table)} outweighs others: srsg cluster standardises the "
+        "columns by itself; if you choose a --method, add --scale standard",
     )
 
 
