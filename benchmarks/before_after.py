@@ -35,6 +35,7 @@ DATASETS = {
     "Isolet": None,
     "MNIST": 10_000,
     "Breast": None,
+    "Ionosphere": None,
     "letter": None,
     "spambase": None,
     "texture": None,
@@ -64,7 +65,11 @@ def main(arguments: list[str] | None = None) -> None:
     sources = {"before": options.before.resolve(), "now": HERE / "src"}
     rows = []
     for name in options.only:
-        rows.append(measure(name, options.data, sources, options.runs))
+        try:
+            rows.append(measure(name, options.data, sources, options.runs))
+        except FileNotFoundError as error:
+            print(f"{name} is left out: {error}", file=sys.stderr)
+            continue
         print(rows[-1], flush=True)
     if options.write:
         lines = [*HEADER, *rows, "", *accuracies(options.before.parent)]

@@ -5,10 +5,13 @@ from __future__ import annotations
 import threading
 import time
 
+import numpy as np
 import pytest
+from scipy import sparse
 
 from srsg.engines import ThreadEngine, serial_linear_algebra
 from srsg.engines.progress import PrintedProgress
+from srsg.points import Points, row_digests, row_sketches
 
 
 def test_results_come_in_the_order_of_the_blocks():
@@ -48,6 +51,16 @@ def test_linear_algebra_is_serial_inside():
 
     for numbers in ThreadEngine(2).map(task, None, [0, 1], label=""):
         assert set(numbers) == {1}
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_threads_describe_points_as_one_thread_does(kind):
+    x = kind(np.random.default_rng(0).standard_normal((2500, 5)).round())
+    engine = ThreadEngine(2)
+    assert engine.row_digests(Points(x)) == row_digests(Points(x))
+    np.testing.assert_array_equal(engine.row_sketches(Points(x)), row_sketches(x))
+    # One digest for each point, in their order.
+    assert row_digests(Points(x[2400:2401])) == row_digests(Points(x))[2400 * 16 : 2401 * 16]
 
 
 def test_all_cores_by_default_and_as_many_threads_as_asked():

@@ -10,7 +10,13 @@ from sklearn.exceptions import ConvergenceWarning
 
 from srsg import cluster_graph
 from srsg.engines import ThreadEngine
-from srsg.graph.eigenvectors import TOLERANCE, _leading_filtered, leading_eigenpairs
+from srsg.graph.eigenvectors import (
+    LEAST_SHARED,
+    TOLERANCE,
+    _leading_filtered,
+    _product,
+    leading_eigenpairs,
+)
 from srsg.graph.embedding import spectral_embedding
 from srsg.graph.weights import normalized
 from srsg.metrics import clustering_accuracy
@@ -140,6 +146,18 @@ def test_matrices_that_are_not_sparse(kind):
     other = matrix.toarray() if kind == "dense" else aslinearoperator(matrix)
     expected = linalg.eigvalsh(matrix.toarray())[::-1][:6]
     np.testing.assert_allclose(leading_eigenpairs(other, 6)[0], expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("transposed", [False, True])
+def test_products_are_shared_out_row_by_row(transposed):
+    rng = np.random.default_rng(0)
+    left, right = rng.standard_normal((1501, 83)), rng.standard_normal((83, 71))
+    if transposed:
+        left, right = left.T, rng.standard_normal((1501, 71))
+    assert left.size * right.shape[1] >= LEAST_SHARED
+    one, three = (_product(left, right, ThreadEngine(n)) for n in (1, 3))
+    np.testing.assert_array_equal(one, three)
+    np.testing.assert_allclose(one, left @ right, atol=1e-11)
 
 
 def test_eigenvectors_are_the_same_on_any_number_of_threads():

@@ -129,10 +129,10 @@ class ThreadEngine:
         return points_fingerprint([points])
 
     def row_digests(self, points: Points) -> bytes:
-        return row_digests(points)
+        return row_digests(points, self._pool.map)
 
     def row_sketches(self, points: Points) -> FloatArray:
-        return row_sketches(points.x)
+        return row_sketches(points.x, self._pool.map)
 
     def quiet(self) -> ThreadEngine:
         same = copy(self)

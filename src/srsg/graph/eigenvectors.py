@@ -52,6 +52,10 @@ FILTERED_TOP = 1e3
 LARGEST_BASIS = 3
 """Vectors kept before a restart, in multiples of the block."""
 
+PRODUCT_SHARES, LEAST_SHARED = 4, 2**23
+"""In how many shares the threads compute a product of vectors with each other, and from how many
+multiplications on: a smaller one takes about a millisecond."""
+
 MOST_AT_ONCE = 32
 """Vectors that a thread filters at once: more would not fit into its cache."""
 
@@ -94,7 +98,8 @@ def leading_eigenpairs(
     with serial_linear_algebra():
         if size <= DENSE_BELOW or 3 * count > size:
             return _leading_dense(matrix, count)
-        values, vectors, error = _leading_filtered(matrix, count, engine or ThreadEngine())
+        quiet = (engine or ThreadEngine()).quiet()
+        values, vectors, error = _leading_filtered(matrix, count, quiet)
         if error > TOLERANCE and size <= DENSE_IF_CROWDED:
             return _leading_dense(matrix, count)
     if error > TOLERANCE:
@@ -144,11 +149,11 @@ def _leading_filtered(
     # above, so a few more vectors than are wanted go along, to stand at that end.
     width = count + max(5, count // 5)
     start = np.random.default_rng(0).standard_normal((size, width))
-    basis = _orthonormal(_filtered(matrix, start, FIRST_DEGREE, 0.0, engine))
-    inner = basis.T @ (matrix @ basis)
+    basis = _orthonormal(_filtered(matrix, start, FIRST_DEGREE, 0.0, engine), engine)
+    inner = _product(basis.T, matrix @ basis, engine)
     least = -0.9  # an interval without width would have no polynomial
     for _ in range(MOST_ROUNDS):
-        values, vectors = _ritz_pairs(basis, inner, width)
+        values, vectors = _ritz_pairs(basis, inner, width, engine)
         residuals = np.linalg.norm(matrix @ vectors - vectors * values, axis=0)[:count]
         unfinished = np.flatnonzero(residuals > TOLERANCE)
         if not unfinished.size:
@@ -159,30 +164,53 @@ def _leading_filtered(
         # interval from -1 to the last.
         least = max(least, float(values[-1]))
         degree = _degree(least, FILTERED_TOP)
-        new = _orthonormal(_filtered(matrix, vectors[:, unfinished], degree, least, engine), basis)
+        filtered = _filtered(matrix, vectors[:, unfinished], degree, least, engine)
+        new = _orthonormal(filtered, engine, basis)
         image = matrix @ new
-        mixed = basis.T @ image
-        inner = np.block([[inner, mixed], [mixed.T, new.T @ image]])
+        mixed = _product(basis.T, image, engine)
+        inner = np.block([[inner, mixed], [mixed.T, _product(new.T, image, engine)]])
         basis = np.hstack([basis, new])
     return values[:count].copy(), vectors[:, :count], float(residuals.max())
 
 
-def _ritz_pairs(basis: FloatArray, inner: FloatArray, count: int) -> Pairs:
+def _ritz_pairs(basis: FloatArray, inner: FloatArray, count: int, engine: Engine) -> Pairs:
     """The best approximations to leading eigenpairs in the span of the basis."""
     values, turn = _last_pairs((inner + inner.T) / 2, count)
-    return values[::-1], basis @ turn[:, ::-1]
+    return values[::-1], _product(basis, turn[:, ::-1], engine)
 
 
-def _orthonormal(new: FloatArray, basis: FloatArray | None = None) -> FloatArray:
+def _orthonormal(new: FloatArray, engine: Engine, basis: FloatArray | None = None) -> FloatArray:
     """The new vectors made orthonormal, and orthogonal to the basis."""
     if basis is None:
         return linalg.qr(new, mode="economic", check_finite=False)[0]
-    new = _orthonormal(new - basis @ (basis.T @ new))
+    new = _orthonormal(_beside(new, basis, engine), engine)
     # Where little was left of a vector, its rounding errors matter, so all is done once more. The
     # vectors are nearly orthonormal by now, so a Cholesky factor is enough.
-    new = new - basis @ (basis.T @ new)
+    new = _beside(new, basis, engine)
     factor = linalg.cholesky(new.T @ new)
     return linalg.solve_triangular(factor, new.T, trans="T").T
+
+
+def _beside(new: FloatArray, basis: FloatArray, engine: Engine) -> FloatArray:
+    """What is left of the vectors beside their parts in the span of the basis."""
+    return new - _product(basis, _product(basis.T, new, engine), engine)
+
+
+def _product(left: FloatArray, right: FloatArray, engine: Engine) -> FloatArray:
+    """``left @ right``, with a share of the rows on each thread."""
+    if left.size * right.shape[1] < LEAST_SHARED:
+        return left @ right
+    out = np.empty((left.shape[0], right.shape[1]))
+    # The shares are the same for any number of threads: their sizes may decide the last bits.
+    shares = np.array_split(np.arange(len(out)), PRODUCT_SHARES)
+    parts = [slice(rows[0], rows[-1] + 1) for rows in shares if len(rows)]
+    engine.map(_multiply, (left, right, out), parts, label="product")
+    return out
+
+
+def _multiply(data: tuple[FloatArray, FloatArray, FloatArray], rows: slice) -> None:
+    left, right, out = data
+    np.matmul(left[rows], right, out=out[rows])
 
 
 def _degree(least: float, top: float) -> int:

@@ -13,19 +13,22 @@ are taken to be equal.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from srsg.points.sparse import UnitRows
-from srsg.points.unit import Points, is_memory_mapped, stored_rows
+from srsg.points.unit import Points, is_memory_mapped, row_slices, stored_rows
 from srsg.types import FloatArray, Graph, IntArray
+
+Run: TypeAlias = Callable[[Callable[[slice], Any], Iterable[slice]], Iterable[Any]]
+"""Python's ``map``, or that of some threads."""
 
 DIGEST_SIZE = 16
 """Bytes of a digest: with 16, different points will not have the same digest by chance."""
@@ -223,8 +226,8 @@ class EqualPoints:
         return sparse.csr_array(entries, shape=(self.n, len(self.first)))
 
 
-def row_digests(points: Points) -> bytes:
-    """A digest of every point, one after the other.
+def row_digests(points: Points, run: Run = map) -> bytes:
+    """A digest of every point, one after the other; ``run`` is the ``map`` of some threads.
 
     One hash over all bytes would have to pass its state from worker to worker. Digests of single
     points do not depend on where shards begin, and only 16 bytes per point are sent.
@@ -234,14 +237,16 @@ def row_digests(points: Points) -> bytes:
     if known is None:
         # Points of another type or width get other digests, even if their bytes are the same.
         key = f"{points.x.dtype.str} {points.x.shape[1]}".encode()
-        known = b"".join(
-            [
-                hashlib.blake2b(row, digest_size=DIGEST_SIZE, key=key).digest()
-                for row in _bytes_of(points)
-            ]
-        )
+        known = b"".join(run(partial(_digests, points, key), row_slices(points.n)))
         points.__dict__["row_digests"] = known  # a fit asks more than once
     return known
+
+
+def _digests(points: Points, key: bytes, rows: slice) -> bytes:
+    some = _bytes_of(points.x[rows])
+    return b"".join(
+        [hashlib.blake2b(row, digest_size=DIGEST_SIZE, key=key).digest() for row in some]
+    )
 
 
 def zero_digest(points: Points) -> bytes:
@@ -251,15 +256,15 @@ def zero_digest(points: Points) -> bytes:
     return row_digests(Points(np.zeros((1, points.n_features), points.dtype)))
 
 
-def _bytes_of(points: Points) -> Iterator[Any]:
+def _bytes_of(x: UnitRows) -> Iterator[Any]:
     """The bytes of every point; for a sparse one, those of its columns and values."""
-    if not sparse.issparse(points.x):
-        yield from (row.data for row in np.ascontiguousarray(points.x))
+    if not sparse.issparse(x):
+        yield from (row.data for row in np.ascontiguousarray(x))
         return
     # One type of integers: SciPy's choice depends on the size of the whole matrix.
-    indices = points.x.indices.astype(np.int32, copy=False)
-    for start, end in pairwise(points.x.indptr.tolist()):
-        yield indices[start:end].tobytes() + points.x.data[start:end].tobytes()
+    indices = x.indices.astype(np.int32, copy=False)
+    for start, end in pairwise(x.indptr.tolist()):
+        yield indices[start:end].tobytes() + x.data[start:end].tobytes()
 
 
 def take_rows(x: Any, rows: IntArray) -> Any:
@@ -304,8 +309,10 @@ def direction_precision(dtype: np.dtype) -> float:
     return float(max(np.sqrt(np.finfo(np.float64).eps), 2 * np.finfo(dtype).eps))
 
 
-def row_sketches(x: UnitRows) -> FloatArray:
+def row_sketches(x: UnitRows, run: Run = map) -> FloatArray:
     """The sketch of every point, one per row; it depends on the point alone.
+
+    ``run`` is the ``map`` of some threads.
 
     Examples
     --------
@@ -318,13 +325,18 @@ def row_sketches(x: UnitRows) -> FloatArray:
     directions = np.random.default_rng(SEED).standard_normal((N_DIRECTIONS, x.shape[1]))
     if sparse.issparse(x):
         return np.asarray(x @ directions.T)
-    sketches = np.empty((x.shape[0], N_DIRECTIONS))
+    return np.concatenate(list(run(partial(_sketches, x, directions), row_slices(x.shape[0]))))
+
+
+def _sketches(x: NDArray, directions: FloatArray, rows: slice) -> FloatArray:
+    some = x[rows]
+    sketches = np.empty((len(some), N_DIRECTIONS))
     # A sum along each row instead of a matrix product, whose bits would depend on the other rows of
     # a block. A few rows at a time stay in the processor's cache.
-    for start in range(0, x.shape[0], 64):
-        block = x[start : start + 64].astype(np.float64, copy=False)
+    for few in row_slices(len(some), 64):
+        block = some[few].astype(np.float64, copy=False)
         for k, direction in enumerate(directions):
-            sketches[start : start + 64, k] = (block * direction).sum(axis=1)
+            sketches[few, k] = (block * direction).sum(axis=1)
     return sketches
 
 
