@@ -161,8 +161,9 @@ def _below_kmeans(rows: dict[str, Row]) -> Iterator[str]:
 def _counts_table(counts: dict[str, list[dict[str, Any]]]) -> Iterator[str]:
     yield (
         "*Found*, for each seed, is the number that the search settles on; the three best, of seed "
-        "0, are what it reports. K-means cannot count: if it is chosen, the numbers are those of "
-        "the first candidate. Errors are means over the seeds.\n"
+        "0, are what it reports. Where three graphs count, as on tables in one unit, it is the "
+        "median of theirs. K-means cannot count: if it is chosen where only one graph counts, the "
+        "numbers are those of that graph. Errors are means over the seeds.\n"
     )
     yield (
         "With 100 features or more the links between clusters decide, by a rule that was settled "

@@ -13,6 +13,7 @@ from sklearn.preprocessing import StandardScaler
 
 from srsg import SRSG, L1Graph, RidgeGraph, StabilitySearch
 from srsg.datasets import make_union_of_subspaces
+from srsg.graph.reproducibility import ScoredCounts
 from srsg.metrics import clustering_accuracy
 from srsg.selection.candidates import Columns, auto_candidates, look_at_columns
 
@@ -158,6 +159,32 @@ def test_independent_subspaces_are_counted():
 def test_a_number_needs_a_candidate_that_can_count():
     with pytest.raises(ValueError, match="needs a candidate of this package"):
         StabilitySearch({"kmeans": KMeans(n_init=1)}).fit(load_iris().data)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "used"), [((9, 3, 3), [3, 3, 3]), ((3, 4), [3, 4]), ((5, 3, 9, 4), [4, 4, 4, 4])]
+)
+def test_three_graphs_settle_on_the_median(monkeypatch, numbers, used):
+    """One graph that is far off has no say, not even if it is the most stable."""
+    found = iter(numbers)
+
+    def counted(estimator, X, *, random_state):
+        number = next(found)
+        return ScoredCounts(number, np.array([2, number]), np.array([0.5, 1.0]), True)
+
+    monkeypatch.setattr("srsg.selection.search.count_clusters", counted)
+    candidates = {str(place): L1Graph(lam=0.1) for place in range(len(numbers))}
+    search = StabilitySearch(candidates, random_state=0).fit(load_digits().data[:100])
+    assert search.results_["n_clusters"] == used
+    assert search.n_clusters_ == used[search.best_index_]
+    assert search.cluster_counts_.tolist() == [2, search.n_clusters_]
+
+
+def test_iris_is_counted():
+    """Its ridge graph alone would say seven."""
+    search = StabilitySearch(random_state=0).fit(load_iris().data)
+    assert search.n_clusters_ in (2, 3)
+    assert 3 in search.best_counts(3)
 
 
 def test_a_row_of_zeros_leaves_the_candidates_that_can_take_it():

@@ -48,6 +48,10 @@ COUNTING_COSTS, LAST_FIT_COSTS = 4, 2
 """About how many fits on a sample it costs to find a number of clusters, and to fit all points; for
 the time left that progress shows."""
 
+ENOUGH_FOR_A_MEDIAN = 3
+"""So many graphs that count settle on the median of their numbers: one that is far off has no say.
+Of two, each keeps its own number, and the more stable graph decides."""
+
 LEAST_STABILITY = 0.5
 """Agreement between samples below which labels say more about the samples than about the data.
 Noise in ten dimensions and more stays below 0.2, in five below 0.4; a solid body in three
@@ -103,8 +107,8 @@ class StabilitySearch(BestCountsMixin, ClusterMixin, BaseEstimator):
         columns share one unit; for other tables only what is standardised. "graphs" leaves out
         what builds no graph.
     n_clusters : int or "auto"
-        Number of clusters; "auto" lets every candidate find its own, and compares the candidates
-        at all numbers that were found.
+        Number of clusters; "auto" lets every candidate find its own. Three graphs or more settle
+        on the median; with fewer, the candidates are compared at all numbers that were found.
     n_resamples : int
         Samples of the points per candidate; tables get one more. Twice as many if the best two
         are close.
@@ -136,7 +140,8 @@ class StabilitySearch(BestCountsMixin, ClusterMixin, BaseEstimator):
         False if the winner's labels are hardly more stable than those of noise, or if no number
         of clusters stands out: then the data may have no clusters at all.
     cluster_counts_, cluster_count_scores_ : ndarray
-        For ``n_clusters="auto"``: the numbers that the winner tried, and their scores.
+        For ``n_clusters="auto"``: the numbers that the winner tried, or the graph that found the
+        median, and their scores.
     columns_ : str
         What the columns look like.
     n_features_in_ : int
@@ -327,6 +332,8 @@ class StabilitySearch(BestCountsMixin, ClusterMixin, BaseEstimator):
                 "n_clusters='auto' needs a candidate of this package, which finds the number: give "
                 "n_clusters, or add one to candidates."
             )
+        if len(known) >= ENOUGH_FOR_A_MEDIAN:
+            return [_median(known)] * len(candidates)
         # A clusterer that cannot count is tried with what the first that can has found.
         return [known[0] if counted is None else counted for counted in found]
 
@@ -411,6 +418,12 @@ def _quietly() -> Iterator[None]:
     with send_progress_to(SILENT), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
+
+
+def _median(counted: list[ScoredCounts]) -> ScoredCounts:
+    """The first with the median number of clusters, the smaller of two in the middle."""
+    middle = sorted(each.n_clusters for each in counted)[(len(counted) - 1) // 2]
+    return next(each for each in counted if each.n_clusters == middle)
 
 
 def _scores_of(found: list[list[SampleLabels]], resamples: Resamples) -> Scores:
