@@ -132,7 +132,7 @@ def main(arguments: list[str] | None = None) -> None:
         print(f"| {label} | {compiling} | {ratio} | {runs[0].functions} | {fit} |")
     threads = json.loads(output_of(THREADS, {}))
     for label, (wall, cpu) in threads.items():
-        print(f"eight small functions, {label}: {wall:.2f} s, {cpu:.2f} s of the processor")
+        print(f"eight small functions, {label}: {wall:.2f} s, {cpu:.2f} s of processor time")
 
 
 def one_round(others: list[Path]) -> dict[str, Run]:

@@ -55,7 +55,7 @@ SHIFT = 1 + 1e-4
 
 TITLE = """# Leading eigenvectors: solvers beside each other
 
-Written by `python -m benchmarks.eigenvectors`. Seconds of the processor on one thread. *graph* is
+Written by `python -m benchmarks.eigenvectors`. Processor time in seconds, on one thread. *graph* is
 SRSG's, *labels* all that follows: eigenvectors, component by component, and K-means. The solvers,
 to the right, all get the whole graph as one matrix. *wrong*: an eigenvalue or a copy of one was
 missed; *loose*: a residual above 1e-6; *>*: ended after so many seconds."""

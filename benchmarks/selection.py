@@ -119,7 +119,7 @@ def measure_counts(sample: data.Sample, seed: int) -> Cell:
 
 
 def measure_cost(sample: data.Sample, seed: int) -> Cell:
-    """Seconds of the processor of one search and of one fit, after each other."""
+    """Processor time, in seconds, of one search and of one fit, after each other."""
     fit = SRSG(sample.n_clusters, random_state=seed, n_jobs=N_JOBS)
     search = StabilitySearch(n_clusters=sample.n_clusters, random_state=seed, n_jobs=N_JOBS)
     # The first calls compile and import.

@@ -229,7 +229,7 @@ def _generalisation(rows: dict[str, Row]) -> Iterator[str]:
 
 def _cost_table(costs: dict[str, list[dict[str, Any]]]) -> Iterator[str]:
     yield (
-        "Seconds of the processor, all threads together: the search at a given number of clusters "
+        "Processor time in seconds, all threads together: the search at a given number of clusters "
         "and one `SRSG.fit`, after each other in one process; the median ratio over the seeds.\n"
     )
     lines = []

@@ -46,7 +46,7 @@ def walk() -> str:
 
 
 def with_tables(text: str) -> str:
-    """The page with what stands between each pair of marks made anew."""
+    """The page with the text between each pair of marks replaced."""
     for mark, make in (("rooms", rooms), ("walk", walk)):
         begin, end = f"<!-- {mark}: python -m tools.house_map -->\n", f"\n<!-- end of {mark} -->"
         before, _, rest = text.partition(begin)

@@ -167,7 +167,7 @@ TABLES: dict[str, tuple[str, Callable[[], str]]] = {
 
 
 def with_table(text: str, mark: str, made: str) -> str:
-    """The page with what stands between the marks made anew."""
+    """The page with the text between the marks replaced."""
     begin = f"<!-- {mark}: python -m tools.result_tables -->\n"
     end = f"<!-- end of {mark} -->"
     before, found, rest = text.partition(begin)

@@ -142,7 +142,7 @@ def test_a_graph_whose_codes_are_not_those_of_its_certificates_is_built_again(
 def test_codes_are_checked_against_edges_and_weights(tmp_path, builds, estimator):
     model = estimator(3, memory=str(tmp_path), random_state=0).fit(X)
     change_codes(tmp_path, edges=False)
-    with pytest.warns(UserWarning, match="other codes"):
+    with pytest.warns(UserWarning, match="codes that do not match"):
         clone(model).fit(X)
     assert len(builds) == 2
 

@@ -270,5 +270,5 @@ def test_a_file_that_asks_for_too_much_memory_is_named(tmp_path, monkeypatch):
     monkeypatch.setattr("srsg.files.tables.read_feather", asks_for_too_much)
     path = tmp_path / "points.feather"
     path.write_bytes(b"FEA1")
-    with pytest.raises(FileError, match=r"points\.feather: too large .* or damaged"):
+    with pytest.raises(FileError, match=r"points\.feather: is too large .* or damaged"):
         read_points(path)

@@ -164,7 +164,7 @@ def _write_labels(files: OutputFiles, estimator: Any, table: Table, prepared: Pr
     from srsg.graph.confidence import confidence
 
     values = confidence(estimator, prepared.X).values
-    outputs.write_found(files.output, table, estimator.labels_, values, append=files.append)
+    outputs.write_labelled_rows(files.output, table, estimator.labels_, values, append=files.append)
 
 
 def _write(

@@ -61,7 +61,7 @@ def check_labels_file(path: Path, append: bool = False) -> None:
         check_output(path, TABLE_ENDINGS if append else LABEL_ENDINGS, "--output")
 
 
-def write_found(
+def write_labelled_rows(
     path: Path, table: Table, labels: NDArray, confidence: NDArray, *, append: bool
 ) -> None:
     """Write labels and confidences: beside the names of the rows, or beside all columns."""

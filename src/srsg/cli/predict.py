@@ -16,9 +16,9 @@ from srsg.cli.outputs import (
     check_labels_file,
     check_not_inputs,
     score_line,
-    write_found,
+    write_labelled_rows,
 )
-from srsg.cli.preparation import filled_in, has_imputer
+from srsg.cli.preparation import has_imputer, notes_on_gaps
 from srsg.engines.progress import SILENT, announce_compiling
 
 
@@ -66,13 +66,13 @@ def predict(
         )
         if append:
             check_append(table)
-        for line in filled_in(table.X) if fills_in and not quiet else ():
+        for line in notes_on_gaps(table.X) if fills_in and not quiet else ():
             note(line)
         from srsg.graph.confidence import predict_with_confidence
 
         with announce_compiling(SILENT if quiet else progress):
             found, sure = predict_with_confidence(fitted, table.X, novelty=novelty)
-    write_found(output, table, found, sure, append=append)
+    write_labelled_rows(output, table, found, sure, append=append)
     if quiet:
         return
     from srsg.files.errors import count_of

@@ -110,7 +110,7 @@ def prepare(X: NDArray, wanted: Preparing, table: Table, *, by_search: bool = Fa
         X = scaler.fit_transform(X)  # both ignore what is missing
         steps.append(("scale", scaler))
     if wanted.impute is not None:
-        notes += filled_in(X, wanted.impute)
+        notes += notes_on_gaps(X, wanted.impute)
         from sklearn.impute import KNNImputer, SimpleImputer
 
         imputers = {"median": SimpleImputer(strategy="median"), "knn": KNNImputer(n_neighbors=5)}
@@ -120,7 +120,7 @@ def prepare(X: NDArray, wanted: Preparing, table: Table, *, by_search: bool = Fa
     return Prepared(X, steps, notes, centred=scale == "standard")
 
 
-def filled_in(X: NDArray, how: str = "model") -> list[str]:
+def notes_on_gaps(X: NDArray, how: str = "model") -> list[str]:
     """A note on the missing values that will be filled in; none if there are none."""
     import numpy as np
 

@@ -55,4 +55,5 @@ def reported_to_callbacks(estimator: Any, X: Any, other: Progress) -> Iterator[P
     task = estimator._init_callback_context(max_subtasks=None)
     task.call_on_fit_task_begin(estimator=estimator, X=X)
     yield CallbackProgress(estimator, other)
+    # Not reached after an error: then with_callbacks tears down what is left.
     task.call_on_fit_task_end(estimator=estimator, X=X)

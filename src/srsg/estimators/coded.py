@@ -94,6 +94,7 @@ class CodeClusterer(GraphClusterer):
         if sparse.issparse(X) and (reason := self._needs_dense(X)):
             X = made_dense(X, reason)
         elif sparse.issparse(getattr(self, "fit_X_", None)):
+            # New points take the form of the fitted ones.
             X = sparse.csr_array(X)
         if not hasattr(self, "affine_"):  # new points get the coordinate of the fitted ones
             length = root_mean_square_length(X) if self.affine is True else float(self.affine)
@@ -112,6 +113,8 @@ class CodeClusterer(GraphClusterer):
         return products, self.n_features_in_ - 1
 
     def _find_equal(self, points: Points, engine: Engine) -> EqualPoints:
+        # Digests find the points that are equal in every bit, sketches those that rounding made
+        # differ.
         equal = EqualPoints.from_digests(engine.row_digests(points), zero_digest(points))
         if not equal.first.size:
             raise ValueError("X has rows of zeros only, which have no direction.")
@@ -120,6 +123,7 @@ class CodeClusterer(GraphClusterer):
         return equal.with_near(engine.row_sketches(points), points.dtype)
 
     def _points_to_code(self, points: Points, equal: EqualPoints, engine: Engine) -> Points:
+        # Points on the workers stay there; only to leave copies out are they placed again.
         if points.in_shards and equal.all_differ:
             return points
         return self._distinct_points(equal, engine)
@@ -193,6 +197,7 @@ class CodeClusterer(GraphClusterer):
         n_new = new.shape[0]
         if len(given) == n_new:
             return codes
+        # Rows of zeros have no direction to code, so their codes are empty.
         lengths = np.zeros(n_new + 1, codes.indptr.dtype)
         lengths[given + 1] = np.diff(codes.indptr)
         shape = (n_new, codes.shape[1])

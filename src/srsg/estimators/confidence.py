@@ -23,6 +23,8 @@ class ConfidenceMixin(FitMixin):
     They are computed when they are first asked for, and forgotten by the next fit.
     """
 
+    # A cached property keeps its value among the attributes, under its own name. Since that ends
+    # with an underscore, the next fit drops it together with all else that was learnt.
     @cached_property
     def confidence_(self) -> FloatArray:
         """How sure the label of each fitted point is, from 0 to 1.

@@ -236,6 +236,7 @@ def _fit_under_way(estimator: Any, X: Any) -> Iterator[tuple[Points, Engine]]:
     progress = progress_for(estimator.verbose)
     try:
         with ExitStack() as stack:
+            # A stack, because only some versions of scikit-learn have callbacks.
             stack.enter_context(announce_compiling(progress))
             if hasattr(estimator, "_skl_callbacks"):
                 reported = reported_to_callbacks(estimator, X, progress)

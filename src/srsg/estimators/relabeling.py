@@ -43,6 +43,7 @@ class RelabelMixin(FitMixin):
             engine = ThreadEngine(self.n_jobs)
             merged, vectors = self._merged(self.affinity_matrix_), self.embedding_
             if not merged.equal.all_differ:
+                # One row for each distinct point, as K-means had them in the fit.
                 vectors = vectors[merged.equal.first]
             return self._labels_of(merged, vectors, self.n_clusters_, random_state, engine)
         check_is_fitted(self, "affinity_matrix_")

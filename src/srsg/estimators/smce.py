@@ -169,6 +169,7 @@ class SMCE(GraphClusterer):
         check_neighbor_count(self.n_neighbors, n_points)
 
     def _find_equal(self, points: Points, engine: Engine) -> EqualPoints:
+        # As the solver sees them: entries that are negligible beside the largest count as zero.
         return equal_rows(points.x)
 
     def _build_graph(self, points: Points, engine: Engine) -> None:

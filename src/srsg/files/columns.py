@@ -104,6 +104,7 @@ def decide_columns(name: str, columns: Iterable[tuple[str, Any]], request: Reque
     identifier, all_single = request.identifier, True
     # What a model was fitted on is a feature, even if here it looks like an identifier.
     certain = set(request.columns or request.features or ())
+    # Places count all columns that are looked at: a first column is more likely an identifier.
     for place, (column, values) in enumerate(columns):
         if column == request.labels:
             continue

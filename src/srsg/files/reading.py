@@ -168,6 +168,7 @@ def _read(path: str | os.PathLike[str], request: Request) -> Contents:
         return _reader("images:read_images")(place, request)
     ending = ending_of(place)
     reader = _READERS.get(ending)
+    # Before the ending is judged: a file that is missing is the likelier mistake.
     check_file(place)
     if reader is None:
         raise FileError(

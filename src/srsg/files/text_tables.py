@@ -98,6 +98,7 @@ def _numbers(text: Any, decimal: str, gaps: bool) -> Any | None:
     if decimal == ",":
         # 1.234 may be a thousand here, so a cell with a point is not a number.
         text = pc.replace_substring(pc.replace_substring(text, ".", "x"), ",", ".")
+    # Integers first: as floats, long identifiers would lose digits.
     for kind in (pa.int64(), pa.float64()):
         try:
             found = pc.cast(text, kind)

@@ -61,7 +61,7 @@ def cluster_weights(weights: Graph, labels: NDArray[np.integer], n_clusters: int
     members = sparse.csr_array(
         (np.ones(n_columns), labels, np.arange(n_columns + 1)), shape=(n_columns, n_clusters)
     )
-    return dense_rows(weights @ members)
+    return np.asarray(dense_rows(weights @ members), dtype=np.float64)
 
 
 def nearest_shares(nearest: IntArray, labels: NDArray[np.intp], n_clusters: int) -> FloatArray:

@@ -218,7 +218,7 @@ def load_model(path: str | os.PathLike[str]) -> Any:
         name = kind.rpartition(".")[2]
         raise ValueError(f"{path} holds a {name}, which is not a model that srsg saves.")
     try:
-        ignored = [words for part in parts_of(model) for words in _made_ours(part)]
+        ignored = [words for part in parts_of(model) for words in _adapt(part)]
         check_parts(model)
     except (InvalidModelError, AttributeError, TypeError, ValueError) as error:
         raise ValueError(f"{path} holds an invalid model: {error}.") from error
@@ -231,7 +231,7 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     return model
 
 
-def _made_ours(part: Any) -> list[str]:
+def _adapt(part: Any) -> list[str]:
     """Give a part of a model its present names, and let it run here; returns what it asked for."""
     for old, new in _RENAMED.items():
         if old in vars(part):

@@ -59,6 +59,7 @@ def _of(search: StabilitySearch, name: str) -> str:
 def _second(search: StabilitySearch) -> str:
     """The best of the others, and how it compares."""
     results = search.results_
+    # The winner of a tie may have a lower score than the second.
     others = [place for place in _by_rank(search) if place != search.best_index_]
     if not others:
         return "There was no other candidate."

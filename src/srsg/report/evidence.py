@@ -34,6 +34,7 @@ def graphs(found: Findings) -> str:
     start = found.learnt("init_codes_")
     if start is not None:
         before = graph_picture(symmetrized(start), found.cluster, found.classes)
+        # In the order of time.
         drawn = {"l1-graph, where it started": before, **drawn}
     figures = "".join(_framed(found, name, picture) for name, picture in drawn.items())
     lead = (

@@ -183,6 +183,7 @@ def _map_data(
     offset = (coordinates - (low + high) / 2) / (max((high - low).max(), 1e-12) / 2)
     place = np.full(len(found.X), -1)
     if pictures:
+        # A large data set has pictures of some points only.
         place[pictures.points] = np.arange(len(pictures.points))
     return {
         # Sixteen bits place a point more finely than a screen can show it.

@@ -110,6 +110,7 @@ def read_array(
         return [client.submit(describe, *facts, pure=False)]
 
     pool = TaskPool(client, submit, lambda workers, under_way: [], f"layout of {path}")
+    # By the pool, so that a worker lost in the meantime does not matter.
     (layout,) = pool.results([0], SILENT)
     array = import_module("dask.array").from_array(
         replace(layout, found=None),  # goes to every worker
