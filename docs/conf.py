@@ -103,7 +103,7 @@ html_theme_options = {
     "navbar_end": ["theme-switcher"],
     "footer_start": ["copyright"],
     "footer_end": ["theme-version"],
-    "secondary_sidebar_items": {"**": ["page-toc"], **dict.fromkeys(wide_pages, [])},
+    "secondary_sidebar_items": {"**": ["page-toc"], **{page: [] for page in wide_pages}},
     "show_toc_level": 2,
     "navigation_with_keys": False,
     "pygments_light_style": "tango",
