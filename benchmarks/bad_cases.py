@@ -1,6 +1,6 @@
 """Points that make codes expensive: how much longer they take than the product of all pairs.
 
-    python -m benchmarks.bad_cases [--quick]
+    python -m benchmarks.bad_cases [--quick] [--write FILE]
 
 Each time is that of the exact l1 codes, over that of one blocked float32 product of the same
 points, which any exact method has to compute. Times are processor seconds on one thread, so that
@@ -14,6 +14,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -150,15 +151,37 @@ def main(arguments: list[str] | None = None) -> None:
         "python -m benchmarks.bad_cases", description=__doc__.splitlines()[0]
     )
     parser.add_argument("--quick", action="store_true", help="few points")
+    parser.add_argument("--write", type=Path, help="a Markdown page to write")
     options = parser.parse_args(arguments)
-    print("| points | n x d | codes over the product | entries per code | largest violation |")
-    print("|---|---:|---:|---:|---:|")
+    rows, notes = [], []
+    print("\n".join(TABLE))
     for line in measure(options.quick):
-        print(
+        rows.append(
             f"| {line['name']} | {line['n']:,} x {line['d']:,} | {line['ratio']:.1f} | "
-            f"{line['nonzeros']:.1f} | {line['violation']:.0e} | {line['warning']}",
-            flush=True,
+            f"{line['nonzeros']:.1f} | {line['violation']:.0e} |"
         )
+        print(rows[-1], line["warning"], flush=True)
+        if line["warning"]:
+            notes.append(f"- {line['name']}: {line['warning']}")
+    if options.write:
+        warned = ["", "Warnings of the run:", "", *notes] if notes else []
+        page = [*PAGE, *TABLE, *rows, *warned]
+        options.write.write_text("\n".join(page) + "\n", encoding="utf-8")
+
+
+TABLE = (
+    "| points | n x d | codes over the product | entries per code | largest violation |",
+    "|---|---:|---:|---:|---:|",
+)
+PAGE = (
+    "# Points that make codes expensive",
+    "",
+    "Written by `python -m benchmarks.bad_cases --write FILE`; do not edit. The time of the exact "
+    "l1 codes over that of one blocked float32 product of the same points, which any exact method "
+    "has to compute: processor seconds on one thread. With few features the product is cheap, and "
+    "looking at its entries is not; with few points the small problems are what takes time.",
+    "",
+)
 
 
 if __name__ == "__main__":

@@ -63,7 +63,7 @@ def main(arguments: list[str] | None = None) -> None:
     if options.before is None:
         parser.error("--before is needed: the folder src of another checkout.")
     sources = {"before": options.before.resolve(), "now": HERE / "src"}
-    rows = []
+    rows, load = [], os.getloadavg()[0]
     for name in options.only:
         try:
             rows.append(measure(name, options.data, sources, options.runs))
@@ -72,7 +72,9 @@ def main(arguments: list[str] | None = None) -> None:
             continue
         print(rows[-1], flush=True)
     if options.write:
-        lines = [*HEADER, *rows, "", *accuracies(options.before.parent)]
+        known = {"before": commit(options.before), "now": commit(HERE), "load": f"{load:.1f}"}
+        introduction = [line.format(**known) for line in INTRODUCTION]
+        lines = [*introduction, *HEADER, *rows, "", *accuracies(options.before.parent)]
         options.write.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
@@ -104,19 +106,29 @@ def measure(name: str, folder: Path | None, sources: dict[str, Path], runs: int)
     return "| " + " | ".join(cells) + " |"
 
 
-HEADER = (
+INTRODUCTION = (
     "# Before and after",
     "",
     "Written by `python -m benchmarks.before_after --before OTHER/src --write FILE`; do not edit. "
     "`SRSG` by its defaults, given the number of clusters, two cores. Each cell is a ratio of "
     "times in the same round: the median, with the least and the most in brackets. *Product*: one "
-    "float64 product of all points with all points. *Labels*: all of the fit but the graph.",
+    "float64 product of all points with all points. *Labels*: all of the fit but the graph. "
+    "*Before* is commit {before}, *now* {now}. The load of the machine before the run was {load}: "
+    "the more other programs run, the less two threads can gain.",
     "",
+)
+HEADER = (
     "| data | fit over product, before | now | labels over graph, before | now "
     "| one thread over two, before | now | fit, now over before | AC, before | now "
     "| largest violation, before | now |",
     "|---|" + "---:|" * 11,
 )
+
+
+def commit(folder: Path) -> str:
+    """The commit that is checked out there."""
+    command = ["git", "rev-parse", "--short", "HEAD"]
+    return subprocess.check_output(command, cwd=folder, text=True).strip()
 
 
 def ratio(rounds: list[Round], above: str, below: str) -> Spread:

@@ -149,3 +149,15 @@ def test_coil20_is_certified_and_equal_to_scikit_learn(paper_data):
         assert l1_objective(points[i], points.T, code, 0.1) <= (
             l1_objective(points[i], points.T, lasso_code(points, i, 0.1), 0.1) + 1e-12
         )
+
+
+def test_how_many_points_join_at_once_changes_no_bit(monkeypatch):
+    points = unit_points(np.random.default_rng(2).standard_normal((300, 20)))
+    expected = l1_codes(points, 0.05)
+    # As for 90 points in place of each: more join, so it takes fewer scans.
+    monkeypatch.setattr("srsg.solvers.scans.POINTS_PER_JOINING", 600 / 90)
+    found = l1_codes(points, 0.05)
+    assert found.n_scans < expected.n_scans
+    assert (found.codes != expected.codes).nnz == 0
+    np.testing.assert_array_equal(found.kkt_violation, expected.kkt_violation)
+    np.testing.assert_array_equal(found.dual_gap, expected.dual_gap)

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.sparse.csgraph import connected_components
 
 from srsg.engines import ThreadEngine
 from srsg.kernels.codes import Codes
 from srsg.points import unique_indices, unit_points
-from srsg.solvers.l1 import l1_codes, locality_order
+from srsg.solvers.l1 import MOST_ROUNDS, l1_codes, locality_order
 
 
 def sets(index):
@@ -48,6 +49,19 @@ def test_any_working_sets_have_an_order(n_points, width, random):
     codes = sets(np.array(index, dtype=np.int64).reshape(n_points, width))
     order = locality_order(np.arange(n_points), codes, n_points, 4)
     assert sorted(order) == list(range(n_points))
+
+
+def test_new_vectors_that_share_nothing_are_given_up_soon(monkeypatch):
+    rounds = []
+
+    def counted(*args, **options):
+        rounds.append(1)
+        return connected_components(*args, **options)
+
+    monkeypatch.setattr("srsg.solvers.l1.connected_components", counted)
+    order = locality_order(np.full(40, -1), sets(np.arange(1200).reshape(40, 30)), 1200, 20)
+    assert sorted(order) == list(range(40))
+    assert len(rounds) == MOST_ROUNDS
 
 
 def test_the_order_changes_no_bit(monkeypatch):

@@ -30,6 +30,11 @@ MAX_SCANS = 100
 """A limit on the scans. Codes usually take 3 to 10. A tiny lam may take more than anyone can wait
 for, and rounding may make the same points join and leave forever."""
 
+MOST_ROUNDS = 12
+"""Rounds in which rows that are close become groups. Groups of points at least halve in number. New
+vectors are in no working set, so a group of theirs may take in one point after the other instead of
+another group."""
+
 ROUNDING = 1e-14
 """Rounding of the inner products of unit vectors: no smaller violation means anything."""
 
@@ -164,6 +169,7 @@ def solve_exactly(
             max(tol, ROUNDING) / 2,
             n_neighbors if n_scans == 1 else 0,
             engine.block_size,
+            points.n,
             last=n_scans == MAX_SCANS,
         )
         blocks = _scan(task, n_scans, points, queries, active, engine, keep)
@@ -178,7 +184,7 @@ def solve_exactly(
     sets = WorkingSets.concatenate([block.done for block in scanned])
     if keep.n_loaded:
         # Codes from a checkpoint's folder are not taken on trust: one more scan certifies them.
-        check = L1Scan(max(tol, ROUNDING) / 2, 0, engine.block_size, last=True)
+        check = L1Scan(max(tol, ROUNDING) / 2, 0, engine.block_size, points.n, last=True)
         label = f"certificates of {len(sets.rows)} points"
         scanned = _scan_all(check, points, queries, sets, engine, label)
         sets = WorkingSets.concatenate([block.done for block in scanned])
@@ -282,8 +288,9 @@ def locality_order(own: IntArray, codes: Codes, n_points: int, group_size: int) 
     vertex = np.where(own < 0, n_points + np.arange(n_rows), own)
     group = np.arange(n_points + n_rows)
     nested = [vertex]
-    while len(np.unique(nested[-1])) * group_size > n_rows:
-        # Every round merges at least two groups, or is the last.
+    for _ in range(MOST_ROUNDS):
+        if len(np.unique(nested[-1])) * group_size <= n_rows:
+            break
         mine, theirs = group[vertex], group[codes.index]
         outside = codes.used & (theirs != mine[:, None])
         linked = np.flatnonzero(outside.any(axis=1))
