@@ -82,7 +82,7 @@ def _second(search: StabilitySearch) -> str:
 
 def _number(search: StabilitySearch) -> str:
     if search.n_clusters == "auto":
-        return "The number of clusters was not given: the candidates found theirs."
+        return "The number of clusters was not given: the candidates found it."
     return "The number of clusters was given."
 
 
