@@ -79,7 +79,7 @@ def _second(search: StabilitySearch) -> str:
 
 def _number(search: StabilitySearch) -> str:
     if search.n_clusters == "auto":
-        return "The number of clusters was not given, so each candidate found its own."
+        return "The number of clusters was not given, so the candidates found it."
     return "The number of clusters was given."
 
 
