@@ -129,10 +129,13 @@ class ThreadEngine:
         return points_fingerprint([points])
 
     def row_digests(self, points: Points) -> bytes:
-        return row_digests(points, self._pool.map)
+        return row_digests(points, self._each)
 
     def row_sketches(self, points: Points) -> FloatArray:
-        return row_sketches(points.x, self._pool.map)
+        return row_sketches(points.x, self._each)
+
+    def _each(self, task: Callable[[slice], Any], parts: Sequence[slice]) -> Iterator[Any]:
+        return map(task, parts) if len(parts) == 1 else self._pool.map(task, parts)
 
     def quiet(self) -> ThreadEngine:
         same = copy(self)

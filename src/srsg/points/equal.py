@@ -13,7 +13,7 @@ are taken to be equal.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import pairwise
@@ -27,7 +27,7 @@ from srsg.points.sparse import UnitRows
 from srsg.points.unit import Points, is_memory_mapped, row_slices, stored_rows
 from srsg.types import FloatArray, Graph, IntArray
 
-Run: TypeAlias = Callable[[Callable[[slice], Any], Iterable[slice]], Iterable[Any]]
+Run: TypeAlias = Callable[[Callable[[slice], Any], Sequence[slice]], Iterable[Any]]
 """Python's ``map``, or that of some threads."""
 
 DIGEST_SIZE = 16
