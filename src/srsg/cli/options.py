@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import re
 from pathlib import Path
 from typing import Annotated
@@ -120,9 +121,23 @@ DropMissing = Annotated[
     bool,
     typer.Option("--drop-missing", help="Drop rows with missing values.", rich_help_panel=READING),
 ]
+
+
+def separated(text: str | None) -> list[str] | None:
+    """Names that commas separate; one that has a comma itself is in double quotes."""
+    return None if text is None else next(csv.reader([text], skipinitialspace=True), [])
+
+
+def _some_columns(text: str | None) -> str | None:
+    if text is not None and not all(separated(text) or [""]):
+        raise typer.BadParameter(f"{text!r} has a column without a name.")
+    return text
+
+
 Columns = Annotated[
     str | None,
     typer.Option(
+        callback=_some_columns,
         help="Columns of a table to use, separated by commas.",
         show_default="numeric columns",
         rich_help_panel=READING,

@@ -48,6 +48,9 @@ COUNTING_COSTS, LAST_FIT_COSTS = 4, 2
 """About how many fits on a sample it costs to find a number of clusters, and to fit all points; for
 the time left that progress shows."""
 
+LEAST_POINTS = 10
+"""With fewer, there is nothing to draw samples from."""
+
 LEAST_STABILITY = 0.5
 """Agreement between samples below which labels say more about the samples than about the data.
 Noise in ten dimensions and more stays below 0.2, in five below 0.4; a solid body in three
@@ -197,7 +200,7 @@ class StabilitySearch(BestCountsMixin, ClusterMixin, BaseEstimator):
         """
         self._validate_params()
         X = validate_data(
-            self, X, accept_sparse="csr", ensure_min_samples=10, ensure_min_features=2
+            self, X, accept_sparse="csr", ensure_min_samples=LEAST_POINTS, ensure_min_features=2
         )
         if self.n_clusters != "auto":
             check_cluster_count(self.n_clusters, X.shape[0])
