@@ -6,7 +6,6 @@ Names are imported when first used, so that ``import srsg`` is instant.
 from __future__ import annotations
 
 from importlib import import_module
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -24,7 +23,8 @@ if TYPE_CHECKING:
     from srsg.registry import methods
     from srsg.selection import StabilitySearch
 
-__version__ = version("srsg")
+    __version__: str
+
 __all__ = [
     "SMCE",
     "SRSG",
@@ -47,10 +47,14 @@ _HOME = {
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("srsg")
     if name in __all__:
         return getattr(import_module(_HOME.get(name, "srsg.estimators")), name)
     raise AttributeError(f"module 'srsg' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+    return sorted([*globals(), *__all__, "__version__"])

@@ -102,10 +102,10 @@ def test_rows_with_gaps_are_dropped_if_asked_for(tmp_path, table):
     gap = tmp_path / "gap.csv"
     refused = run("cluster", gap, "--labels", "kind", "-k", 3)
     assert refused.exit_code == 1
-    assert re.search(r"rows 3 \(counted from 0\).*drop them with --drop-missing", refused.stderr)
+    assert re.search(r"row 3 \(counted from 0\).*drop them with --drop-missing", refused.stderr)
     done = good("cluster", gap, "--labels", "kind", "-k", 3, "--drop-missing")
     assert len(labels_of(done.stdout)) == 59
-    assert "were dropped: rows 3" in done.stderr
+    assert "was dropped: row 3" in done.stderr
 
 
 # Files out

@@ -67,7 +67,10 @@ def test_empty_standard_input():
         (["-k", "0"], 2, "'0' is neither"),
         (["-k", "500"], 1, "-k 500 exceeds the number of points"),
         (["--n-neighbors", "60"], 1, "--n-neighbors 60 must be smaller"),
-        (["--lam", "-1"], 1, "'lam' parameter of SRSG must be a float"),
+        (["--lam", "-1"], 1, "error: --lam must be a float"),
+        (["-k", "1"], 2, "-k 1 needs a method: --method."),
+        (["--columns", ""], 2, "'' has a column without a name"),
+        (["--columns", "f0,"], 2, "'f0,' has a column without a name"),
         (["-m", "omp", "--gamma", "1"], 2, "--gamma is not an option of the method omp"),
         (
             ["-m", "kmeans", "-k", "3", "--jobs", "2"],
@@ -118,6 +121,28 @@ def test_outputs_are_checked_before_the_work(tmp_path, table, monkeypatch, optio
     assert "cannot be written (Read-only file system)" in line
 
 
+def test_tables_that_are_too_small_are_named(tmp_path):
+    column = text(tmp_path / "column.csv", "a\n" + "1.5\n2.5\n" * 10)
+    for options in ([], ["-m", "l1"]):
+        line = the_error("cluster", column, "-k", 2, *options)
+        assert "column.csv: has one column of numbers" in line
+        assert "--method kmeans takes one." in line
+    assert run("cluster", column, "-k", 2, "-m", "kmeans", "-q").exit_code == 0
+    rows = text(tmp_path / "rows.csv", "a,b\n1.5,2\n2,1.5\n1,1\n")
+    line = the_error("cluster", rows, "-k", 2)
+    assert "rows.csv: has 3 rows, and the search for a method needs 10 or more" in line
+    row = text(tmp_path / "row.csv", "a,b\n1.5,2\n")
+    assert "row.csv: has one row" in the_error("cluster", row, "-k", 2, "-m", "l1")
+
+
+def test_predict_names_a_file_of_another_width(tmp_path, table):
+    model = tmp_path / "m.skops"
+    options = ("-k", 3, "-m", "kmeans", "--columns", "f0, f1", "--model", model, "-q")
+    assert run("cluster", table, *options).exit_code == 0
+    line = the_error("predict", model, text(tmp_path / "n.csv", "1.5,2,3\n2,1.5,4\n"))
+    assert "n.csv: has 3 columns of numbers, and the model was fitted on 2." in line
+
+
 def test_compare_and_predict_say_what_they_need(tmp_path, table):
     assert "(-k)" in the_error("compare", table, code=2)
     assert "'magic'" in the_error("compare", table, "-k", 2, "--methods", "l1,magic", code=2)
@@ -136,7 +161,7 @@ def test_other_features_than_the_model_has(tmp_path, table):
     assert "missing: f2, f3, f4, f5, f6, f7, f8, f9, f10, f11)" in line
     np.save(tmp_path / "two.npy", np.eye(2))  # without names
     line = the_error("predict", model, tmp_path / "two.npy")
-    assert "X has 2 features, but SRSG is expecting 12 features" in line
+    assert "two.npy: has 2 columns of numbers, and the model was fitted on 12." in line
 
 
 def test_full_disk_leaves_the_old_file(tmp_path, table, monkeypatch):
@@ -232,6 +257,25 @@ def test_full_standard_output(table):
     line = process.communicate()[1].decode()
     assert line == "error: standard output: No space left on device.\n"
     assert process.returncode == 1
+
+
+@pytest.mark.parametrize("library", ["typer", "numpy"])
+def test_ctrl_c_while_libraries_load(tmp_path, library):
+    program = (
+        "import sys\n"
+        "class Stopped:\n"
+        "    def find_spec(self, name, *_):\n"
+        f"        if name == '{library}': raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Stopped())\n"
+        "sys.argv = ['srsg', 'info', 'x.csv']\n"
+        "from srsg.__main__ import main\n"
+        "main()"
+    )
+    text(tmp_path / "x.csv", "a,b\n1,2\n")
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, cwd=tmp_path)
+    assert done.stderr == b"error: stopped.\n"
+    # Python may end itself by the signal after a stopped import; shells show 130 for both.
+    assert done.returncode in (130, -signal.SIGINT)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals are of POSIX")

@@ -108,7 +108,10 @@ def test_the_imputer_is_saved_and_applied_to_new_points(tmp_path, gaps, how, kin
 def test_models_without_an_imputer_refuse_gaps(tmp_path, wine, gaps):
     model = tmp_path / "m.skops"
     good("cluster", wine, "-k", 3, "-m", "l1", "--labels", "kind", "--model", model, "-q")
-    assert "20 of 178 rows have missing" in the_error("predict", model, gaps, "--labels", "kind")
+    line = the_error("predict", model, gaps, "--labels", "kind")
+    assert "20 of 178 rows have missing" in line
+    # The advice is no option of srsg predict.
+    assert line.endswith("leave missing ones to an imputer: srsg cluster --impute median.")
 
 
 def test_a_report_on_points_that_were_filled_in(tmp_path, gaps):

@@ -94,6 +94,26 @@ def test_what_older_algorithms_left_is_not_found(tmp_path, monkeypatch):
     assert not FolderCheckpoint(tmp_path).of("codes").load("scan")
 
 
+def test_a_file_has_the_arrays_and_nothing_else(tmp_path, monkeypatch):
+    """NumPy 2.0 takes every keyword of savez for the name of an array."""
+    given = []
+
+    def savez(file, *args, **keywords):
+        given.extend(keywords)
+        savez_of_today(file, *args, **keywords)
+
+    savez_of_today = np.savez
+    monkeypatch.setattr(np, "savez", savez)
+    FolderCheckpoint(tmp_path).save("scan", {"rows": np.arange(3)})
+    assert given == ["rows"]
+
+
+def test_objects_are_never_written(tmp_path):
+    with pytest.raises(TypeError):
+        FolderCheckpoint(tmp_path).save("scan", {"rows": np.array([{}, None])})
+    assert not list(tmp_path.iterdir())
+
+
 # Damage
 
 

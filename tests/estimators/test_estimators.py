@@ -253,3 +253,12 @@ def test_bad_lam_is_named(estimator, lam):
 def test_bad_parameters_of_srsg_are_named(parameters, message):
     with pytest.raises(ValueError, match=message):
         SRSG(n_clusters=2, **parameters).fit(GOOD)
+
+
+@pytest.mark.parametrize("n_clusters", [0, -1, 2.5, "three", True])
+def test_relabel_names_a_bad_number_of_clusters(n_clusters):
+    model = L1Graph(2, random_state=0).fit(GOOD)
+    with pytest.raises(ValueError, match=f"n_clusters={n_clusters!r} must be a whole number"):
+        model.relabel(n_clusters)
+    with pytest.raises(ValueError, match=f"n_clusters={n_clusters!r} must be a whole number"):
+        model.relabel_each([2, n_clusters])

@@ -109,11 +109,15 @@ def test_csv_gives_back_every_bit(tmp_path_factory, values):
         ("\ufeffa,b\n1.5,2\n2.5,4\n", [[1.5, 2], [2.5, 4]]),
         ("a,b\n5,True\n4,False\n", [[5, 1], [4, 0]]),
         ('"a","b"\n"r1",5,2\n"r2",3,4\n', [[5, 2], [3, 4]]),  # row names, as R writes them
+        ("a|b\n1.5|2\n3|4.25\n", [[1.5, 2], [3, 4.25]]),
+        ("sep=;\na;b\n1,5;2\n3;4,25\n", [[1.5, 2], [3, 4.25]]),
+        ("sep=|\r\na|b\r\n1.5|2\r\n3|4.25\r\n", [[1.5, 2], [3, 4.25]]),
     ],
     ids=[
         *("no header", "pandas", "decimal commas", "no header, decimal commas", "semicolons"),
         *("tabs", "spaces", "separator at the end", "pandas with index", "no header, gaps"),
         *("no header, words", "numbers in the header", "mark", "truth", "R"),
+        *("bars", "stated separator", "stated separator, Windows"),
     ],
 )
 def test_dialects_of_csv(tmp_path, content, rows):
@@ -135,8 +139,54 @@ def test_text_identifiers_and_empty_columns_are_set_aside(tmp_path):
         "column Unnamed: 0 set aside: identifier",
         "column kind set aside: text",
         "column none set aside: empty",
-        "column id set aside: identifier",
+        "column id set aside: text that names the rows",
     )
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["1,234", "12,345", "1,234,567.5"],
+        ["1.234,5", "2.345,5", "3.456,7"],
+        ["12%", "13.5 %", "9%"],
+        ["€1.20", "€ 1", "-€3"],
+        ["5 $", "6.5$", "1,000 $"],
+        ["1'234", "12'345", "1 234"],
+    ],
+)
+def test_numbers_with_signs_are_not_taken_for_names_of_rows(tmp_path, cells):
+    rows = "".join(f'"{cell}",{place % 2}.5\n' for place, cell in enumerate(cells))
+    table = read_points(text(tmp_path / "f.csv", f"id,b\n{rows}"))
+    assert table.notes == (f"column id set aside: not plain numbers, such as {cells[0]!r}",)
+    assert table.row_ids.tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("cells", ["2020-01-02", "1.2.3.4", "12.03.2020", "030 1234", "A1", "3a"])
+def test_other_text_with_digits_stays_text(tmp_path, cells):
+    table = read_points(text(tmp_path / "f.csv", f"a,b\n{cells},1.5\n{cells},2.5\n"))
+    assert table.notes[0] == "column a set aside: text"
+
+
+def test_spaces_between_columns_are_named(tmp_path):
+    with pytest.raises(FileError, match=r"several numbers in a cell \('1\.5 2 3'\)"):
+        read_points(text(tmp_path / "f.csv", "a b c\n1.5 2 3\n3 4.25 -1\n"))
+
+
+@pytest.mark.parametrize("title", ["My wines,,\n", "# made on Monday\n"])
+def test_what_is_above_the_header_is_named(tmp_path, title):
+    path = text(tmp_path / "f.csv", f"{title}a,b,c\n1.5,2,3\n3,4,5\n4,4,5\n")
+    with pytest.raises(FileError, match=r"above .*(remove it|names of the columns)\."):
+        read_points(path)
+
+
+def test_infinite_values_are_not_left_to_an_imputer(tmp_path):
+    path = text(tmp_path / "f.csv", "a,b\n1.5,2\ninf,3\n2.5,\n4,1\n")
+    with pytest.raises(FileError, match=r"1 of 4 rows has .*: row 1 .*cannot fill in"):
+        read_points(path, keep_missing=True)
+    kept = read_points(path, keep_missing=True, drop_missing=True)
+    np.testing.assert_array_equal(kept.X, [[1.5, 2], [2.5, np.nan], [4, 1]])
+    assert "1 of 4 rows has" in kept.notes[0]
+    assert "was dropped: row 1" in kept.notes[0]
 
 
 def test_a_first_column_that_counts_is_an_identifier_and_others_are_not(tmp_path):

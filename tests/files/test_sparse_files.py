@@ -47,7 +47,7 @@ def test_infinite_values_are_found_and_dropped(tmp_path):
     X = term_weights(30, 200)[0]
     X.data[X.indptr[7]] = np.inf
     sparse.save_npz(tmp_path / "texts.npz", X)
-    with pytest.raises(FileError, match="rows 7 "):
+    with pytest.raises(FileError, match="row 7 "):
         read_points(tmp_path / "texts.npz")
     table = read_points(tmp_path / "texts.npz", drop_missing=True)
     assert table.X.shape[0] == 29
@@ -72,7 +72,7 @@ def test_facts_about_a_sparse_matrix():
     facts = {fact.about: fact for fact in inspect_table(Table(X, np.arange(4)))}
     assert facts["sparse matrix"].found.startswith("3 non-zeros, 25.00% of all values")
     assert facts["duplicates"].found == "1 row repeats another"
-    assert facts["rows of zeros"].found == "1 (rows 2)"
+    assert facts["rows of zeros"].found == "1 (row 2)"
     assert facts["empty columns"].found == "1"
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numba import typeof
 
 from srsg import L1Graph
 from srsg.datasets import make_union_of_subspaces
@@ -31,6 +32,16 @@ def test_mapped_points_stay_in_files(tmp_path, dtype):
     np.testing.assert_array_equal(one.codes_.data, other.codes_.data)
     np.testing.assert_array_equal(one.labels_, other.labels_)
     assert is_memory_mapped(one.fit_X_)
+
+
+def test_mapped_points_need_no_other_kernels(tmp_path):
+    """A read-only array is another type for numba, and would have all kernels compiled again."""
+    np.save(tmp_path / "X.npy", np.random.default_rng(0).random((50, 3)))
+    mapped = unit_points(np.load(tmp_path / "X.npy", mmap_mode="r"))
+    in_memory = unit_points(np.load(tmp_path / "X.npy"))
+    for ours, plain in zip(mapped.for_kernels, in_memory.for_kernels, strict=True):
+        assert typeof(ours) == typeof(plain)
+    assert typeof(mapped.x32) == typeof(in_memory.x32)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.uint8])

@@ -16,6 +16,8 @@ from srsg.cli.cluster_options import (
     RunningOptions,
     check_features,
     check_on_cluster,
+    check_searched_count,
+    check_size,
     check_without_graph,
     chosen_method,
     features_of,
@@ -57,6 +59,7 @@ def cluster(
     method.check()
     chosen = chosen_method(method, running)
     check_without_graph(chosen, clusters, files)
+    check_searched_count(chosen, clusters)
     check_features(method, running, files)
     if running.scheduler is not None:
         check_on_cluster(reading, preparing, files)
@@ -78,6 +81,7 @@ def cluster(
             keep_missing=preparing.impute is not None,
             keep_frame=files.append,
         )
+        check_size(data, table.X.shape, chosen)
         if files.append:
             outputs.check_append(table)
         # Features and scaling are part of the time, reading is not.

@@ -226,8 +226,36 @@ def check_without_graph(method: Method, clusters: str | None, files: OutputFiles
         return
     if clusters in (None, "auto"):
         raise typer.BadParameter(f"the method {method.name} needs a number of clusters: -k.")
-    unwanted = {"--graph": files.graph, "--model": files.model}
-    _refuse(unwanted, f"is not an option of the method {method.name}.")
+    if files.graph is not None:
+        raise typer.BadParameter(f"--graph is not an option of the method {method.name}.")
+
+
+def check_searched_count(method: Method, clusters: str | None) -> None:
+    """Refuse one cluster, of which there is nothing to compare."""
+    if method is SEARCH and clusters == "1":
+        raise typer.BadParameter("-k 1 needs a method: --method.")
+
+
+def check_size(data: str, shape: tuple[int, int], method: Method) -> None:
+    """Refuse points that are too few for the method, and say what takes them."""
+    from srsg.files import FileError
+    from srsg.files.errors import count_of
+    from srsg.files.reading import display_name
+    from srsg.selection.search import LEAST_POINTS
+
+    n_points, n_features = shape
+    if method.path.startswith("srsg:") and n_features < 2:
+        raise FileError(
+            f"{display_name(data)}: has one column of numbers, and a graph needs two or more. "
+            "--method kmeans takes one."
+        )
+    if method.path.startswith("srsg:") and n_points < 2:
+        raise FileError(f"{display_name(data)}: has one row, and two or more are needed.")
+    if method is SEARCH and n_points < LEAST_POINTS:
+        raise FileError(
+            f"{display_name(data)}: has {count_of(n_points, 'row')}, and the search for a method "
+            f"needs {LEAST_POINTS} or more: name a method with --method."
+        )
 
 
 def check_features(method: MethodOptions, running: RunningOptions, files: OutputFiles) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import warnings
 from collections.abc import Iterator
@@ -24,7 +25,7 @@ _UsageError: Any = typer.BadParameter.__mro__[1]  # typer has no other name for 
 
 _AS_OPTIONS = {
     "drop_missing=True": "--drop-missing",
-    "keep_missing=True": "--impute median",
+    "keep_missing=True": "srsg cluster --impute median",
     "image_size=(32, 32)": "--image-size 32x32",
     "n_clusters=": "-k ",
     "n_neighbors=": "--n-neighbors ",
@@ -35,8 +36,12 @@ _AS_OPTIONS = {
     "columns=...": "--columns",
     "variable=...": "--variable",
     "encoding=": "--encoding ",
+    "novelty=": "--novelty ",
 }
 """The library's messages name parameters; these are the options of the command line for them."""
+
+
+_PARAMETER = re.compile(r"The '(\w+)' parameter of \w+")
 
 
 class Commands(TyperGroup):
@@ -44,6 +49,12 @@ class Commands(TyperGroup):
 
     Unexpected errors, which are bugs, keep their traceback.
     """
+
+    def make_context(self, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return super().make_context(*args, **kwargs)
+        except KeyboardInterrupt:  # before a command has begun; typer would say nothing
+            raise fail("stopped.", INTERRUPTED) from None
 
     def invoke(self, ctx: Any) -> Any:
         with one_line_errors():
@@ -67,9 +78,8 @@ def one_line_errors() -> Iterator[None]:
         raise fail("stopped.", INTERRUPTED) from None
     except _UsageError as error:
         command = error.ctx.command_path if error.ctx else "srsg"
-        message = error.format_message()
-        stop = "" if message.endswith((".", "?", "!")) else "."
-        raise fail(f"{message}{stop} See {command} --help.", error.exit_code) from error
+        message = _with_stop(error.format_message())
+        raise fail(f"{message} See {command} --help.", error.exit_code) from error
     except MemoryError as error:
         reason = f" ({error})" if str(error) else ""
         raise fail(f"there is not enough memory{reason}.") from error
@@ -86,7 +96,8 @@ def one_line_errors() -> Iterator[None]:
 
 def fail(message: object, code: int = 1) -> typer.Exit:
     """Print one line about what went wrong; the caller raises what this returns."""
-    errors.print(f"[bold red]error:[/] {escape(as_options(str(message)))}", soft_wrap=True)
+    text = _with_stop(as_options(str(message)))
+    errors.print(f"[bold red]error:[/] {escape(text)}", soft_wrap=True)
     return typer.Exit(code)
 
 
@@ -109,7 +120,17 @@ def as_options(message: str) -> str:
     """A message of the library, with its parameters replaced by options of the command line."""
     for python, option in _AS_OPTIONS.items():
         message = message.replace(python, option)
-    return message
+    return _PARAMETER.sub(_as_option, message)
+
+
+def _as_option(found: re.Match[str]) -> str:
+    """The option for a parameter that scikit-learn's check of its range names."""
+    name = found[1]
+    return "-k" if name == "n_clusters" else f"--{name.replace('_', '-')}"
+
+
+def _with_stop(message: str) -> str:
+    return message if message.endswith((".", "?", "!")) else f"{message}."
 
 
 def _named(error: OSError) -> str:
@@ -120,7 +141,8 @@ def _named(error: OSError) -> str:
 
 
 def _show_warning(message: Warning | str, *_: Any) -> None:
-    errors.print(f"[yellow]warning:[/] {escape(' '.join(str(message).split()))}", soft_wrap=True)
+    text = as_options(" ".join(str(message).split()))
+    errors.print(f"[yellow]warning:[/] {escape(text)}", soft_wrap=True)
 
 
 def _close_output() -> None:

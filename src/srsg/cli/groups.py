@@ -97,7 +97,7 @@ class Reading:
         from srsg.files import read_points
         from srsg.files.reading import display_name
 
-        names = self.columns.split(",") if self.columns else None
+        names = options.separated(self.columns)
         height, _, width = (self.image_size or "").partition("x")
         with progress.stage(f"reading {display_name(data)}", 1):
             if scheduler is not None:

@@ -65,7 +65,9 @@ def _with_scale(fact: Fact, table: Table) -> Fact:
 
 
 def _advice_on(note: str) -> str:
-    return "  -> --keep-ids keeps it" if note.endswith("set aside: identifier") else ""
+    if note.endswith("set aside: identifier"):
+        return "  -> --keep-ids keeps it"
+    return "  -> write them like 1234.5 to use them" if "not plain numbers" in note else ""
 
 
 def _outlook(table: Table) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -126,11 +127,25 @@ Labels = Annotated[
     option(READING, "Known classes: a column or array of DATA, or a file with one per row."),
 ]
 DropMissing = Annotated[bool, option(READING, "Drop rows with missing values.", "--drop-missing")]
+
+
+def separated(text: str | None) -> list[str] | None:
+    """Names that commas separate; one that has a comma itself is in double quotes."""
+    return None if text is None else next(csv.reader([text], skipinitialspace=True), [])
+
+
+def _some_columns(text: str | None) -> str | None:
+    if text is not None and not all(separated(text) or [""]):
+        raise typer.BadParameter(f"{text!r} has a column without a name.")
+    return text
+
+
 Columns = Annotated[
     str | None,
     option(
         READING,
         "Columns of a table to use, separated by commas.",
+        callback=_some_columns,
         show_default="numeric columns",
     ),
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -20,6 +20,9 @@ from srsg.cli.outputs import (
 )
 from srsg.cli.preparation import has_imputer, notes_on_gaps
 from srsg.engines.progress import SILENT, announce_compiling
+
+if TYPE_CHECKING:
+    from srsg.files import Table
 
 
 def predict(
@@ -64,6 +67,7 @@ def predict(
             keep_missing=fills_in,
             keep_frame=append,
         )
+        _check_width(data, table, fitted)
         if append:
             check_append(table)
         for line in notes_on_gaps(table.X) if fills_in and not quiet else ():
@@ -99,6 +103,20 @@ def _load(path: Path) -> Any:
     if not hasattr(clusterer_of(model), "labels_"):
         raise FileError(f"{path}: holds a model that has not been fitted.")
     return model
+
+
+def _check_width(data: str, table: Table, model: Any) -> None:
+    """Refuse points of another length than those that the model was fitted on."""
+    from srsg.files import FileError
+    from srsg.files.errors import count_of
+    from srsg.files.reading import display_name
+
+    found, expected = table.X.shape[1], model.n_features_in_
+    if found != expected:
+        raise FileError(
+            f"{display_name(data)}: has {count_of(found, 'column')} of numbers, and the model was "
+            f"fitted on {expected}."
+        )
 
 
 def _n_clusters(model: Any) -> int:

@@ -66,8 +66,9 @@ class FolderCheckpoint(Checkpoint):
         return FolderCheckpoint(self.folder / fingerprint(ALGORITHMS, *known))
 
     def save(self, name: str, arrays: Arrays) -> None:
-        with atomic_write(self.folder / f"{name}.{self._checksum(arrays)}.npz") as path:
-            np.savez(path, allow_pickle=False, **arrays)
+        checksum = self._checksum(arrays)  # refuses Python objects, which would be pickled
+        with atomic_write(self.folder / f"{name}.{checksum}.npz") as path:
+            np.savez(path, **arrays)
 
     def resume(
         self, name: str, kind: type[Result]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from srsg.files.contents import Contents, Table
-from srsg.files.errors import FileError
+from srsg.files.errors import FileError, count_of
 from srsg.files.labels import encode_labels, missing_labels
 from srsg.points import float_type, name_rows, row_slices
 from srsg.types import IntArray
@@ -33,7 +33,7 @@ def checked_table(
     if labels is not None:
         usable &= ~missing_labels(labels)
     if not usable.all():
-        notes.append(_missing_values(name, usable, drop_missing))
+        notes.append(_missing_values(name, usable, drop_missing, keep_missing))
         X, row_ids = X[usable], row_ids[usable]
         labels = None if labels is None else labels[usable]
     y, class_names = (None, None) if labels is None else encode_labels(labels)
@@ -136,16 +136,27 @@ def _rows_of_numbers(
     return X, image_shape
 
 
-def _missing_values(name: str, usable: NDArray[np.bool_], drop_missing: bool) -> str:
+def _missing_values(
+    name: str, usable: NDArray[np.bool_], drop_missing: bool, keep_missing: bool = False
+) -> str:
     """The note on dropped rows, or the error if they may not be dropped."""
     bad = np.flatnonzero(~usable)
-    rows = f"{len(bad)} of {len(usable)} rows have missing or infinite values"
+    # An imputer fills in single gaps, so with one these are the rows that it cannot help.
+    what = "no values at all or infinite ones" if keep_missing else "missing or infinite values"
     if not usable.any():
-        raise FileError(f"{name}: all {len(usable)} rows have missing or infinite values.")
-    if not drop_missing:
         raise FileError(
-            f"{name}: {rows}: rows {name_rows(bad)} (counted from 0). "
-            "Fill them in, drop them with drop_missing=True, or leave them to an imputer: "
-            "keep_missing=True."
+            f"{name}: all {count_of(len(usable), 'row')} have {what}, so no row is left. Leave out "
+            "the columns that are at fault: columns=... names those to use."
         )
-    return f"{rows} and were dropped: rows {name_rows(bad)} (counted from 0)"
+    one = len(bad) == 1
+    rows = f"{len(bad)} of {count_of(len(usable), 'row')} {'has' if one else 'have'} {what}"
+    which = f"row{'' if one else 's'} {name_rows(bad)} (counted from 0)"
+    if not drop_missing:
+        advice = (
+            "An imputer cannot fill in these: correct them, or drop them with drop_missing=True."
+            if keep_missing
+            else "Fill them in, drop them with drop_missing=True, or leave missing ones to an "
+            "imputer: keep_missing=True."
+        )
+        raise FileError(f"{name}: {rows}: {which}. {advice}")
+    return f"{rows} and {'was' if one else 'were'} dropped: {which}"

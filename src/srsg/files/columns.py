@@ -20,6 +20,15 @@ from srsg.files.labels import LABEL_NAMES
 NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$|^[+-]?(?i:inf|infinity|nan)$"
 """Text that is a number."""
 
+DRESSED_NUMBER = (
+    r"^[+-]?\p{Sc}\s?\d[\d.,]*$|^[+-]?\d[\d.,]*\s?[%\p{Sc}]$"  # with a currency or a per cent sign
+    r"|^[+-]?\d{1,3}([,.' ]\d{3})+([.,]\d+)?$"  # in groups of three digits
+)
+"""Text that a person reads as a number, and a program cannot without guessing."""
+
+SEVERAL_NUMBERS = r"^[+-]?[\d.]\S*(\s+[+-]?[\d.]\S*){2,}$"
+"""Three numbers or more with spaces between them."""
+
 
 @dataclass(frozen=True)
 class Columns:
@@ -32,6 +41,10 @@ class Columns:
     """Of the features: float32 if all of them are, else float64."""
     notes: tuple[str, ...]
     """Why columns were set aside, one line each."""
+
+
+class NotANumberError(FileError):
+    """A cell that is not a number, in a column that otherwise has numbers."""
 
 
 def choose_columns(name: str, frame: Frame, request: Request) -> Contents:
@@ -109,14 +122,14 @@ def decide_columns(name: str, columns: Iterable[tuple[str, Any]], request: Reque
         if column == request.labels:
             continue
         if column == request.identifier:
-            notes.append(f"column {column} set aside: identifier")
+            notes.append(f"column {column} set aside: it names the rows")
             continue
         reason = None
         if column not in certain:
             reason = _reason_to_set_aside(column, place, values, request)
         if reason:
             notes.append(f"column {column} set aside: {reason}")
-            if reason == "identifier":
+            if reason in ("identifier", "text that names the rows"):
                 identifier = identifier or column
             continue
         if not _is_numeric(values.type):
@@ -182,20 +195,30 @@ def _reason_to_set_aside(name: str, place: int, values: Any, request: Request) -
         return "dates"
     if not pa.types.is_string(kind):
         return f"neither numbers nor text, but {kind}"
-    if _mostly_numbers(values):
+    if _mostly(NUMBER, values):
         return None
+    for pattern, reason in (
+        (DRESSED_NUMBER, "not plain numbers, such as {}"),
+        (SEVERAL_NUMBERS, "several numbers in a cell ({}), without , ; | or tabs between them"),
+    ):
+        if _mostly(pattern, values):
+            return reason.format(repr(_first_present(values))[:40])
     unique = not values.null_count and pc.count_distinct(values).as_py() == len(values)
     named = is_identifier_name(name)
-    return "identifier" if unique and (named or place == 0) else "text"
+    return "text that names the rows" if unique and (named or place == 0) else "text"
 
 
 def _is_numeric(kind: Any) -> bool:
     return pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_boolean(kind)
 
 
-def _mostly_numbers(values: Any) -> bool:
-    matches = pc.match_substring_regex(pc.utf8_trim_whitespace(values), NUMBER)
+def _mostly(pattern: str, values: Any) -> bool:
+    matches = pc.match_substring_regex(pc.utf8_trim_whitespace(values), pattern)
     return bool(pc.mean(pc.cast(matches, pa.uint8())).as_py() > 0.5)
+
+
+def _first_present(values: Any) -> str:
+    return str(pc.drop_null(values)[0].as_py())
 
 
 def as_numbers(name: str, column: str, values: Any) -> NDArray[np.floating]:
@@ -212,7 +235,7 @@ def as_numbers(name: str, column: str, values: Any) -> NDArray[np.floating]:
     number = pc.match_substring_regex(trimmed, NUMBER)
     wrong = np.flatnonzero(pc.invert(pc.fill_null(number, True)).to_numpy())
     if wrong.size:
-        raise FileError(
+        raise NotANumberError(
             f"{name}: column {column}, row {wrong[0]} (counted from 0): "
             f"{text[int(wrong[0])].as_py()!r} is not a number."
         )

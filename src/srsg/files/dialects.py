@@ -10,6 +10,8 @@ from itertools import islice
 
 from srsg.files.labels import is_number
 
+SEPARATORS = ",;\t|"
+
 
 @dataclass(frozen=True)
 class Dialect:
@@ -56,7 +58,24 @@ def _separator(line: str) -> str:
         return ";"
     # Quoted names may contain any of the separators.
     outside_quotes = re.sub(r'"[^"]*"', "", line)
-    return max(",;\t", key=outside_quotes.count)
+    return max(SEPARATORS, key=outside_quotes.count)
+
+
+def stated_separator(text: str) -> tuple[str | None, str]:
+    """The separator that a first line such as ``sep=;`` names for Excel, and the text without it.
+
+    A blank line stays in its place, so that messages count lines as the file does.
+
+    Examples
+    --------
+    >>> from srsg.files.dialects import stated_separator
+    >>> stated_separator("sep=;\\na;b\\n")
+    (';', '\\na;b\\n')
+    >>> stated_separator("a;b\\n")
+    (None, 'a;b\\n')
+    """
+    found = re.match(rf"sep=([{SEPARATORS}])\r?(?=\n)", text, re.IGNORECASE)
+    return (found[1], text[found.end() :]) if found else (None, text)
 
 
 def is_header(first: list[str], second: list[str]) -> bool:

@@ -50,7 +50,7 @@ def inspect_table(table: Table) -> list[Fact]:
     >>> for fact in inspect_table(Table(X, np.arange(3)))[4:6]:
     ...     print(f"{fact.about}: {fact.found}")
     duplicates: 1 row repeats another
-    rows of zeros: 1 (rows 2)
+    rows of zeros: 1 (row 2)
     """
     X = table.X
     if sparse.issparse(X):
@@ -104,8 +104,8 @@ def _columns(table: Table) -> Fact:
     binary = ((X == 0) | (X == 1)).all(axis=0)
     kinds = {
         "binary": int(binary.sum()),
-        "whole numbers": int((integers & ~binary).sum()),
-        "real numbers": int((~integers).sum()),
+        "of whole numbers": int((integers & ~binary).sum()),
+        "of real numbers": int((~integers).sum()),
     }
     text = ", ".join(f"{count} {kind}" for kind, count in kinds.items() if count)
     image = f"; images of {' x '.join(map(str, table.image_shape))}" if table.image_shape else ""
@@ -128,7 +128,7 @@ def _missing(table: Table) -> Fact:
     return Fact(
         "missing values",
         f"in {table.n_dropped} of {table.n_dropped + table.X.shape[0]} rows",
-        "fill them in with --impute median, or drop these rows with --drop-missing",
+        "fill in what is missing with --impute median, or drop these rows with --drop-missing",
         True,
     )
 
@@ -146,7 +146,8 @@ def _zero_rows(zero: NDArray[np.intp]) -> Fact:
     if not zero.size:
         return Fact("rows of zeros", "none")
     advice = "no direction: all methods but sc, smce and kmeans put them into the largest cluster"
-    return Fact("rows of zeros", f"{zero.size} (rows {name_rows(zero)})", advice)
+    named = f"row{'s' if zero.size > 1 else ''} {name_rows(zero)}"
+    return Fact("rows of zeros", f"{zero.size} ({named})", advice)
 
 
 def _constant(table: Table) -> Fact:

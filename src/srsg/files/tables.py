@@ -8,9 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from srsg.files import excel
-from srsg.files.columns import all_numbers, choose_columns
+from srsg.files.columns import NotANumberError, all_numbers, choose_columns
 from srsg.files.contents import Contents, Request
-from srsg.files.dialects import dialect_of
+from srsg.files.dialects import SEPARATORS, dialect_of, stated_separator
 from srsg.files.errors import FileError, parsing
 from srsg.files.frames import Frame, frame_of
 from srsg.files.text_tables import parse_table
@@ -71,8 +71,9 @@ def _read_bytes(name: str, data: bytes, sep: str | None, request: Request) -> Co
     if not text.strip():
         raise FileError(f"{name}: cannot be read as CSV: it is blank.")
     _check_width(name, text)
+    stated, text = stated_separator(text)
     with parsing(name, "CSV"):
-        dialect = dialect_of(text, sep)
+        dialect = dialect_of(text, stated or sep)
         frame = parse_table(name, text, dialect)
     return _choose(name, frame, dialect.has_header, request)
 
@@ -80,7 +81,15 @@ def _read_bytes(name: str, data: bytes, sep: str | None, request: Request) -> Co
 def _choose(name: str, frame: Frame, has_header: bool, request: Request) -> Contents:
     if request.features is not None and has_header == all_numbers(request.features):
         request = replace(request, features=None)  # one of the two has no names: the order counts
-    found = choose_columns(name, frame, request)
+    try:
+        found = choose_columns(name, frame, request)
+    except NotANumberError as error:
+        if has_header:
+            raise
+        raise FileError(
+            f"{error} The first row was not taken for the names of the columns: if there is "
+            "something above them, remove it."
+        ) from error
     if has_header:
         return found
     note = f"no header: columns are called 0 to {len(frame.names) - 1}"
@@ -109,7 +118,7 @@ def _check_width(name: str, text: str) -> None:
     start = len(text) - len(text.lstrip())
     end = text.find("\n", start)
     first = text[start:] if end < 0 else text[start:end]
-    n_columns = max(first.count(separator) for separator in ",;\t") + 1
+    n_columns = max(first.count(separator) for separator in SEPARATORS) + 1
     if n_columns > MOST_COLUMNS:
         raise FileError(
             f"{name}: its first line has {n_columns} fields, and text with more than "

@@ -192,8 +192,9 @@ def _check_lengths(name: str, text: str, sep: str, expected: int, lines_before: 
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=sep)
     for row in reader:
         if row and len(row) != expected:
+            advice = " Remove what is above the names of the columns." if expected == 1 else ""
             raise FileError(
                 f"{name}: line {lines_before + reader.line_num} has "
-                f"{count_of(len(row), 'field')} instead of {expected}."
+                f"{count_of(len(row), 'field')} instead of {expected}.{advice}"
             )
     raise FileError(f"{name}: cannot be read as CSV: its lines differ in length.")

@@ -7,6 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 from math import log
+from numbers import Integral
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +37,9 @@ class KMeansRun:
 
 
 def check_cluster_count(n_clusters: int, n_points: int) -> None:
+    whole = isinstance(n_clusters, Integral) and not isinstance(n_clusters, bool)
+    if not whole or n_clusters < 1:
+        raise ValueError(f"n_clusters={n_clusters!r} must be a whole number, 1 or more.")
     if n_clusters > n_points:
         raise ValueError(
             f"n_clusters={n_clusters} exceeds the number of points, n_samples={n_points}."

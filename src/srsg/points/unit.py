@@ -352,7 +352,8 @@ def _stored(blocks: Iterable[NDArray], shape: tuple[int, ...], dtype: type[np.fl
         for block in blocks:
             file.write(np.ascontiguousarray(block, dtype).data)
         file.flush()
-        return np.asarray(np.memmap(file, dtype, "r", shape=shape))
+        # Nobody writes to it, but numba would compile all kernels again for a read-only array.
+        return np.asarray(np.memmap(file, dtype, "r+", shape=shape))
 
 
 def unique_indices(*indices: IntArray) -> IntArray:

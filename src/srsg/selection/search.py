@@ -52,6 +52,9 @@ ENOUGH_FOR_A_MEDIAN = 3
 """So many graphs that count settle on the median of their numbers: one that is far off has no say.
 Of two, each keeps its own number, and the more stable graph decides."""
 
+LEAST_POINTS = 10
+"""With fewer, there is nothing to draw samples from."""
+
 LEAST_STABILITY = 0.5
 """Agreement between samples below which labels say more about the samples than about the data.
 Noise in ten dimensions and more stays below 0.2, in five below 0.4; a solid body in three
@@ -202,7 +205,7 @@ class StabilitySearch(BestCountsMixin, ClusterMixin, BaseEstimator):
         """
         self._validate_params()
         X = validate_data(
-            self, X, accept_sparse="csr", ensure_min_samples=10, ensure_min_features=2
+            self, X, accept_sparse="csr", ensure_min_samples=LEAST_POINTS, ensure_min_features=2
         )
         if self.n_clusters != "auto":
             check_cluster_count(self.n_clusters, X.shape[0])
