@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -16,6 +18,7 @@ from srsg.graph.explanation import (
     within_own_cluster,
 )
 from srsg.graph.outliers import outlier_scores, visits
+from srsg.points import row_slices
 
 
 @pytest.fixture
@@ -68,7 +71,7 @@ def test_directions_are_cosines(coded, form, monkeypatch):
         length = np.linalg.norm(point) * longer
         expected.append(max(0.0, point @ total / length) if length else 0.0)
     for block in (1024, 7):
-        monkeypatch.setattr(explanation, "BLOCK", block)
+        monkeypatch.setattr(explanation, "row_slices", partial(row_slices, length=block))
         found = explained_by_directions(form(points), codes, form(points), 0.3)
         np.testing.assert_allclose(found, expected, atol=1e-12)
     assert found[3] == 0  # nothing explains it
@@ -84,7 +87,7 @@ def test_distances_are_to_weighted_means(coded, form, monkeypatch):
         away = ((point - code @ points / code.sum()) ** 2).sum() if used else np.inf
         expected.append(1 / (1 + away / variance))
     for block in (1024, 7):
-        monkeypatch.setattr(explanation, "BLOCK", block)
+        monkeypatch.setattr(explanation, "row_slices", partial(row_slices, length=block))
         found = explained_by_distances(form(points), codes, form(points))
         np.testing.assert_allclose(found, expected, atol=1e-12)
 
