@@ -92,13 +92,15 @@ def main(arguments: list[str] | None = None) -> None:
         lines.append("")
     if options.write:
         page = "\n".join([*PAGE, *lines]).rstrip()
-        options.write.write_text(page.format(name=options.name) + "\n", encoding="utf-8")
+        sizes = " ".join(map(str, options.points))
+        page = page.format(name=options.name, points=sizes)
+        options.write.write_text(page + "\n", encoding="utf-8")
 
 
 PAGE = (
     "# Codes over candidates",
     "",
-    "Written by `python -m benchmarks.approximate --points 10000 70000 --write FILE`; do not edit. "
+    "Written by `python -m benchmarks.approximate --points {points} --write FILE`; do not edit. "
     "`SRSG(approximate=True)` on {name}, beside the exact fit: the time of the whole fit "
     "(processor seconds on one thread, as a ratio), how much of the weight of the exact codes is "
     "at entries that the others have too, how far the codes violate the optimality conditions over "
