@@ -59,10 +59,10 @@ def read_points(
         A file ending in ``.csv .tsv .csv.gz .tsv.gz .parquet .feather .xlsx .xls .ods .npy .npz
         .mat .h5 .hdf5``, a folder of images, or ``-``: CSV from standard input.
 
-        *Tables* may have a header or not, and commas, semicolons, tabs or bars. Columns of text, dates,
-        empty ones and identifiers are set aside. Identifiers are whole numbers that all differ, in
-        a column with ``id``, ``index`` or the like in its name, in a first column that counts the
-        rows, or spread as evenly as only numbers are that someone gave out.
+        *Tables* may have a header or not, and commas, semicolons, tabs or bars. Columns of text,
+        dates, empty ones and identifiers are set aside. Identifiers are whole numbers that all
+        differ, in a column with ``id``, ``index`` or the like in its name, in a first column that
+        counts the rows, or spread as evenly as only numbers are that someone gave out.
 
         *Arrays* have one row per point. Of several arrays, ``X``, ``fea``, ``features`` or ``data``
         are points and ``y``, ``gnd``, ``label`` or ``labels`` are labels; points are transposed if
