@@ -130,4 +130,4 @@ def test_points_that_no_cluster_explains_get_no_cluster(folder, new, tmp_path):
     assert "of them belong to none of the clusters" in done.stderr
     done = run("predict", folder / "named.skops", tmp_path / "new.csv", "--novelty", "3")
     assert done.exit_code != 0
-    assert "novelty=3.0 must be None or a share between 0 and 1" in done.stderr
+    assert "--novelty 3.0 must be a share between 0 and 1" in done.stderr

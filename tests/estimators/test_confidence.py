@@ -137,7 +137,7 @@ def test_one_coding_gives_labels_and_confidence(without_a_class):
 def test_novelty_that_is_no_share_is_refused(without_a_class, novelty):
     model, new, _ = without_a_class
     for method in (model.predict, model.predict_with_confidence):
-        with pytest.raises(ValueError, match="must be None or a share between 0 and 1"):
+        with pytest.raises(ValueError, match="must be a share between 0 and 1"):
             method(new, novelty=novelty)
 
 

@@ -41,7 +41,7 @@ def check_novelty(novelty: float | None) -> None:
     number = isinstance(novelty, Real) and not isinstance(novelty, bool)
     if novelty is not None and not (number and 0 < novelty < 1):
         raise ValueError(
-            f"novelty={novelty!r} must be None or a share between 0 and 1, such as 0.05."
+            f"novelty={novelty!r} must be a share between 0 and 1, such as 0.05."
         )
 
 

@@ -59,8 +59,8 @@ def read_points(
         A file ending in ``.csv .tsv .csv.gz .tsv.gz .parquet .feather .xlsx .xls .ods .npy .npz
         .mat .h5 .hdf5``, a folder of images, or ``-``: CSV from standard input.
 
-        *Tables* may have a header or not, and commas, semicolons or tabs. Columns of text, dates,
-        empty ones and identifiers are set aside. Identifiers are whole numbers that all differ, in
+        *Tables* may have a header or not, and commas, semicolons, tabs or bars. Columns of text,
+        dates, empty ones and identifiers are set aside. Identifiers are whole numbers that all differ, in
         a column with ``id``, ``index`` or the like in its name, in a first column that counts the
         rows, or spread evenly over their range, as numbers of customers or orders are.
 
