@@ -40,9 +40,7 @@ def check_novelty(novelty: float | None) -> None:
     """Refuse anything that is neither None nor a share."""
     number = isinstance(novelty, Real) and not isinstance(novelty, bool)
     if novelty is not None and not (number and 0 < novelty < 1):
-        raise ValueError(
-            f"novelty={novelty!r} must be a share between 0 and 1, such as 0.05."
-        )
+        raise ValueError(f"novelty={novelty!r} must be a share between 0 and 1, such as 0.05.")
 
 
 class NewPointsMixin(ConfidenceMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin):

@@ -60,9 +60,9 @@ def read_points(
         .mat .h5 .hdf5``, a folder of images, or ``-``: CSV from standard input.
 
         *Tables* may have a header or not, and commas, semicolons, tabs or bars. Columns of text,
-        dates, empty ones and identifiers are set aside. Identifiers are whole numbers that all differ, in
-        a column with ``id``, ``index`` or the like in its name, in a first column that counts the
-        rows, or spread evenly over their range, as numbers of customers or orders are.
+        dates, empty ones and identifiers are set aside. Identifiers are whole numbers that all
+        differ, in a column with ``id``, ``index`` or the like in its name, in a first column that
+        counts the rows, or spread evenly over their range, as numbers of customers or orders are.
 
         *Arrays* have one row per point. Of several arrays, ``X``, ``fea``, ``features`` or ``data``
         are points and ``y``, ``gnd``, ``label`` or ``labels`` are labels; points are transposed if
