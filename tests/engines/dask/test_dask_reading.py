@@ -91,9 +91,9 @@ def test_missing_labels_are_refused_as_in_one_process(address, tmp_path):
     frame = tricky()[["f0", "f1", "kind"]].astype({"kind": object})
     frame.loc[1300, "kind"] = None
     frame.to_parquet(tmp_path / "t.parquet", index=False)
-    with pytest.raises(FileError, match="rows 1300") as expected:
+    with pytest.raises(FileError, match="row 1300") as expected:
         read_points(tmp_path / "t.parquet", labels="kind")
-    with pytest.raises(FileError, match="rows 1300") as found:
+    with pytest.raises(FileError, match="row 1300") as found:
         on_cluster(address, tmp_path / "t.parquet", labels="kind")
     assert str(found.value) == str(expected.value)
 
