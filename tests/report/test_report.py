@@ -6,6 +6,7 @@ import base64
 import io
 import os
 import re
+from copy import copy
 from types import SimpleNamespace
 
 import numpy as np
@@ -27,6 +28,7 @@ from srsg.report import write_report
 from srsg.report.findings import find
 from srsg.report.pictures import graph_picture
 from srsg.report.png import png
+from srsg.report.sections import summary
 from srsg.report.thumbnails import thumbnails
 from support.pages import Page
 
@@ -130,6 +132,14 @@ def test_page_without_classes(fitted, digits, tmp_path):
     assert "classes" not in page.sections
     assert "No true classes were given" in page.words
     assert not any(found.get("data-colour") == "class" for _, found in page.elements)
+
+
+@pytest.mark.parametrize(("count", "noun"), [(1, "component"), (2, "components")])
+def test_components_are_counted_in_words(count, noun, fitted, digits):
+    model = copy(fitted["L1Graph"])
+    model.n_components_ = count
+    words = re.findall(r">(components?)<", summary(find(model, digits[0])))
+    assert words == [noun]
 
 
 def test_same_model_same_page(fitted, digits, tmp_path):

@@ -68,8 +68,10 @@ def summary(found: Findings) -> str:
     graph = found.learnt("affinity_matrix_")
     if sparse.issparse(graph):
         figures.append(("edges", f"{sparse.triu(graph, 1).nnz:,}"))
-    if found.learnt("n_components_") is not None:
-        figures.append(("components", f"{found.learnt('n_components_'):,}"))
+    n_components = found.learnt("n_components_")
+    if n_components is not None:
+        noun = "component" if n_components == 1 else "components"
+        figures.append((noun, f"{n_components:,}"))
     if found.seconds is not None:
         figures.append(("seconds to fit", f"{found.seconds:,.3g}"))
     figures.append(("mean confidence", f"{found.confidence.values.mean():.3f}"))
