@@ -129,13 +129,10 @@ class ThreadEngine:
         return points_fingerprint([points])
 
     def row_digests(self, points: Points) -> bytes:
-        return row_digests(points, self._each)
+        return row_digests(points, self._pool.map)
 
     def row_sketches(self, points: Points) -> FloatArray:
-        return row_sketches(points.x, self._each)
-
-    def _each(self, task: Callable[[slice], Any], parts: Sequence[slice]) -> Iterator[Any]:
-        return map(task, parts) if len(parts) == 1 else self._pool.map(task, parts)
+        return row_sketches(points.x, self._pool.map)
 
     def quiet(self) -> ThreadEngine:
         same = copy(self)

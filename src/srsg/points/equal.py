@@ -30,6 +30,9 @@ from srsg.types import FloatArray, Graph, IntArray
 Run: TypeAlias = Callable[[Callable[[slice], Any], Sequence[slice]], Iterable[Any]]
 """Python's ``map``, or that of some threads."""
 
+FEW_ROWS = 1024
+"""So many rows are described faster than threads could share them."""
+
 DIGEST_SIZE = 16
 """Bytes of a digest: with 16, different points will not have the same digest by chance."""
 
@@ -237,13 +240,13 @@ def row_digests(points: Points, run: Run = map) -> bytes:
     if known is None:
         # Points of another type or width get other digests, even if their bytes are the same.
         key = f"{points.x.dtype.str} {points.x.shape[1]}".encode()
-        known = b"".join(run(partial(_digests, points, key), row_slices(points.n)))
+        known = b"".join(_in_slices(partial(_digests, points.x, key), points.x.shape[0], run))
         points.__dict__["row_digests"] = known  # a fit asks more than once
     return known
 
 
-def _digests(points: Points, key: bytes, rows: slice) -> bytes:
-    some = _bytes_of(points.x[rows])
+def _digests(x: UnitRows, key: bytes, rows: slice) -> bytes:
+    some = _bytes_of(x[rows])
     return b"".join(
         [hashlib.blake2b(row, digest_size=DIGEST_SIZE, key=key).digest() for row in some]
     )
@@ -325,7 +328,7 @@ def row_sketches(x: UnitRows, run: Run = map) -> FloatArray:
     directions = np.random.default_rng(SEED).standard_normal((N_DIRECTIONS, x.shape[1]))
     if sparse.issparse(x):
         return np.asarray(x @ directions.T)
-    return np.concatenate(list(run(partial(_sketches, x, directions), row_slices(x.shape[0]))))
+    return np.concatenate(_in_slices(partial(_sketches, x, directions), x.shape[0], run))
 
 
 def _sketches(x: NDArray, directions: FloatArray, rows: slice) -> FloatArray:
@@ -333,11 +336,18 @@ def _sketches(x: NDArray, directions: FloatArray, rows: slice) -> FloatArray:
     sketches = np.empty((len(some), N_DIRECTIONS))
     # A sum along each row instead of a matrix product, whose bits would depend on the other rows of
     # a block. A few rows at a time stay in the processor's cache.
-    for few in row_slices(len(some), 64):
-        block = some[few].astype(np.float64, copy=False)
+    for start in range(0, len(some), 64):
+        block = some[start : start + 64].astype(np.float64, copy=False)
         for k, direction in enumerate(directions):
-            sketches[few, k] = (block * direction).sum(axis=1)
+            sketches[start : start + 64, k] = (block * direction).sum(axis=1)
     return sketches
+
+
+def _in_slices(task: Callable[[slice], Any], n_rows: int, run: Run) -> list[Any]:
+    """What a task returns for slices of the rows, one after the other."""
+    if n_rows <= FEW_ROWS:
+        return [task(slice(n_rows))]
+    return list(run(task, row_slices(n_rows)))
 
 
 def near_sets(sketches: FloatArray, precision: float) -> IntArray:
