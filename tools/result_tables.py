@@ -89,7 +89,7 @@ def fit_times() -> str:
     cases = measured()["cases"].items()
     for name, case in sorted(cases, key=lambda each: each[1]["n_points"]):
         shape = f"{case['n_points']:,}", f"{case['n_features']:,}"
-        rows.append([name, *shape, f"{seconds(case, 'clusters: SRSG.fit'):.1f} s"])
+        rows.append([name, *shape, f"{seconds(case, 'clusters: SRSG.fit'):.2g} s"])
     large = measured()["large"]
     shape = f"{large['n_points']:,}", f"{large['n_features']:,}"
     rows.append(["MNIST", *shape, f"{median(large['fit']) / 60:.1f} min"])
