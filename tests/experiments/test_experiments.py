@@ -154,6 +154,12 @@ def test_finished_cells_are_read_back(finished, folder, monkeypatch):
     assert contents() == before
 
 
+def test_all_tables_and_all_figures_are_everything(finished, folder):
+    wanted = ("--quick", "--table", "all", "--figure", "all", "--seeds", 2)
+    done = reproduce(*wanted, "--data", folder, "--output", finished[0])
+    assert "this run took" in done.output
+
+
 def test_ctrl_c_loses_the_running_cell_only(folder, tmp_path, monkeypatch):
     calls = []
 

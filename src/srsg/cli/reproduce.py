@@ -60,9 +60,11 @@ def reproduce(
             f"{folder} has none of the paper's data: srsg data list says how to get them.", 2
         )
     output = output or Path("docs/results/quick" if quick else "docs/results")
-    everything = table is None and figure is None
-    tables = _named(table, everything, ("1", "2", "3"))
-    figures = _named(figure, everything, get_args(FigureName)[:-1])
+    all_tables, all_figures = ("1", "2", "3"), get_args(FigureName)[:-1]
+    none_named = table is None and figure is None
+    tables = _named(table, none_named, all_tables)
+    figures = _named(figure, none_named, all_figures)
+    everything = tables == all_tables and figures == all_figures
 
     from srsg.experiments.journal import Journal
     from srsg.experiments.outputs import write_summary
