@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
+
 import numpy as np
 import pytest
 from scipy import linalg, sparse
@@ -146,6 +148,19 @@ def test_matrices_that_are_not_sparse(kind):
     other = matrix.toarray() if kind == "dense" else aslinearoperator(matrix)
     expected = linalg.eigvalsh(matrix.toarray())[::-1][:6]
     np.testing.assert_allclose(leading_eigenpairs(other, 6)[0], expected, atol=1e-12)
+
+
+class WorkersElsewhere(ThreadEngine):
+    """Tasks get copies of their input, as on the workers of a cluster."""
+
+    def map(self, task, data, blocks, *, label):
+        return [task(deepcopy(data), block) for block in blocks]
+
+
+def test_products_come_back_from_workers_elsewhere():
+    left, right = np.random.default_rng(0).standard_normal((2, 400, 400))
+    found = _product(left, right, WorkersElsewhere(1))
+    np.testing.assert_allclose(found, left @ right, atol=1e-10)
 
 
 @pytest.mark.parametrize("transposed", [False, True])

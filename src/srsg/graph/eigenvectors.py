@@ -200,17 +200,15 @@ def _product(left: FloatArray, right: FloatArray, engine: Engine) -> FloatArray:
     """``left @ right``, with a share of the rows on each thread."""
     if left.size * right.shape[1] < LEAST_SHARED:
         return left @ right
-    out = np.empty((left.shape[0], right.shape[1]))
     # The shares are the same for any number of threads: their sizes may decide the last bits.
-    shares = np.array_split(np.arange(len(out)), PRODUCT_SHARES)
+    shares = np.array_split(np.arange(len(left)), PRODUCT_SHARES)
     parts = [slice(rows[0], rows[-1] + 1) for rows in shares if len(rows)]
-    engine.map(_multiply, (left, right, out), parts, label="product")
-    return out
+    return np.vstack(engine.map(_multiply, (left, right), parts, label="product"))
 
 
-def _multiply(data: tuple[FloatArray, FloatArray, FloatArray], rows: slice) -> None:
-    left, right, out = data
-    np.matmul(left[rows], right, out=out[rows])
+def _multiply(data: tuple[FloatArray, FloatArray], rows: slice) -> FloatArray:
+    left, right = data
+    return left[rows] @ right
 
 
 def _degree(least: float, top: float) -> int:
