@@ -552,8 +552,11 @@ def test_levels():
         )
     )
     level = np.empty(5, np.int64)
-    dependency_levels(graph.indptr, graph.indices, level)
+    dependency_levels(graph.indptr, graph.indices, np.arange(5), level)
     assert level.tolist() == [0, 1, 0, 1, 2]
+    # Within a group a point comes after those it waits for, so it need not wait for a level.
+    dependency_levels(graph.indptr, graph.indices, np.array([0, 0, 1, 1, 1]), level)
+    assert level.tolist() == [0, 0, 0, 0, 1]
 
 
 def test_the_layout_pulls_edges_together_and_keeps_the_centre_of_a_pair():

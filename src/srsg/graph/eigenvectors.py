@@ -12,6 +12,7 @@ component in the block, so none can be missed.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
 from math import acosh, ceil
 from typing import TypeAlias
@@ -55,6 +56,10 @@ LARGEST_BASIS = 3
 PRODUCT_SHARES, LEAST_SHARED = 4, 2**23
 """In how many shares the threads compute a product of vectors with each other, and from how many
 multiplications on: a smaller one takes about a millisecond."""
+
+NEARLY_DEPENDENT = 1e-5
+"""Distance of a unit vector from the span of others below which its inner products with them have
+lost too many digits to make them orthogonal."""
 
 MOST_AT_ONCE = 32
 """Vectors that a thread filters at once: more would not fit into its cache."""
@@ -149,7 +154,7 @@ def _leading_filtered(
     # above, so a few more vectors than are wanted go along, to stand at that end.
     width = count + max(5, count // 5)
     start = np.random.default_rng(0).standard_normal((size, width))
-    basis = _orthonormal(_filtered(matrix, start, FIRST_DEGREE, 0.0, engine), engine)
+    basis = linalg.qr(_filtered(matrix, start, FIRST_DEGREE, 0.0, engine), mode="economic")[0]
     inner = _product(basis.T, matrix @ basis, engine)
     least = -0.9  # an interval without width would have no polynomial
     for _ in range(MOST_ROUNDS):
@@ -179,16 +184,25 @@ def _ritz_pairs(basis: FloatArray, inner: FloatArray, count: int, engine: Engine
     return values[::-1], _product(basis, turn[:, ::-1], engine)
 
 
-def _orthonormal(new: FloatArray, engine: Engine, basis: FloatArray | None = None) -> FloatArray:
+def _orthonormal(new: FloatArray, engine: Engine, basis: FloatArray) -> FloatArray:
     """The new vectors made orthonormal, and orthogonal to the basis."""
-    if basis is None:
-        return linalg.qr(new, mode="economic", check_finite=False)[0]
-    new = _orthonormal(_beside(new, basis, engine), engine)
-    # Where little was left of a vector, its rounding errors matter, so all is done once more. The
-    # vectors are nearly orthonormal by now, so a Cholesky factor is enough.
-    new = _beside(new, basis, engine)
-    factor = linalg.cholesky(new.T @ new)
-    return linalg.solve_triangular(factor, new.T, trans="T").T
+    # Twice: where little is left of a vector, its rounding errors matter.
+    for _ in range(2):
+        new = _orthonormal_columns(_beside(new, basis, engine), engine)
+    return new
+
+
+def _orthonormal_columns(vectors: FloatArray, engine: Engine) -> FloatArray:
+    """The same span by the Cholesky factor of the inner products, which threads can share; or by
+    Householder's reflections, if some of the vectors nearly depend on the others."""
+    lengths = np.linalg.norm(vectors, axis=0)
+    unit = vectors / np.where(lengths > 0, lengths, 1.0)
+    # The diagonal of the factor holds the distances of the vectors from the span of those before.
+    with suppress(linalg.LinAlgError):
+        factor = linalg.cholesky(_product(unit.T, unit, engine))
+        if factor.diagonal().min() > NEARLY_DEPENDENT:
+            return _product(unit, linalg.inv(factor), engine)
+    return linalg.qr(vectors, mode="economic", check_finite=False)[0]
 
 
 def _beside(new: FloatArray, basis: FloatArray, engine: Engine) -> FloatArray:

@@ -70,22 +70,21 @@ def chebyshev(starts, columns, weights, before, current, n_steps, center, half_w
 
 
 @kernel()
-def dependency_levels(starts, neighbors, level):
-    """Level of every point: one above the highest of its neighbours that come before it.
+def dependency_levels(starts, neighbors, group, level):
+    """Level of every point: above those of its neighbours that come before it in other groups, and
+    no lower than those of its neighbours that come before it in its own group.
 
     ``starts`` and ``neighbors`` are an adjacency matrix in CSR form. A point waits for those of
-    its neighbours that come before it in the order 0..n-1, and for no others, so the points of a
-    level can be solved at the same time. If the matrix is symmetric, no two of them are
-    neighbours.
+    its neighbours that come before it in the order 0..n-1, and for no others. So the groups of a
+    level can be solved at the same time, each in rising order.
     """
     # In rising order, so that the levels of all earlier points are known.
     for i in range(level.shape[0]):
-        highest = -1
+        level[i] = 0
         for k in range(starts[i], starts[i + 1]):
             j = neighbors[k]
             if j < i:
-                highest = max(highest, level[j])
-        level[i] = highest + 1
+                level[i] = max(level[i], level[j] + (group[j] != group[i]))
 
 
 @helper()

@@ -25,7 +25,7 @@ from srsg.kernels.sweep import (
     sweep_points,
 )
 from srsg.points import Points, Queries, blocks_of_rows, dense_rows, kernel_rows
-from srsg.solvers.levels import independent_sets
+from srsg.solvers.levels import independent_stretches
 from srsg.solvers.small_problems import RemoteProblems, likely_coordinates
 from srsg.types import FloatArray, IntArray
 
@@ -35,6 +35,10 @@ POINTS_PER_CALL = 512
 LEAST_SHARED = 256
 """The fewest points worth sharing among threads: with fewer, waking the threads takes longer than
 solving them."""
+
+STRETCHES_PER_THREAD = 4
+"""With more stretches, fewer points wait for another one that is long, but threads are woken more
+often. From two to eight it hardly matters on the paper's data."""
 
 KEPT_SIZE = 12
 """Problems with up to this many active coordinates are kept from one sweep to the next. In the
@@ -186,26 +190,34 @@ def neighbor_lists(graph: sparse.csr_array) -> Neighbors:
 
 
 def make_waves(neighbors: Neighbors, n_threads: int) -> list[list[IntArray]]:
-    """Sets of points that can be solved at the same time, each in parts for the threads; small sets
-    that follow each other become one part."""
-    # One thread follows the order 0..n-1 itself, with one part per call of the kernel.
-    if n_threads == 1:
-        return [[part] for part in blocks_of_rows(len(neighbors.starts) - 1, POINTS_PER_CALL)]
-    waves: list[list[IntArray]] = []
+    """The points in the order of a sweep: the parts of a wave can be solved at the same time."""
+    # One thread follows the order 0..n-1 itself.
+    n_stretches = 1 if n_threads == 1 else STRETCHES_PER_THREAD * n_threads
+    waves = _worth_sharing(independent_stretches(*neighbors, n_stretches))
+    # In parts that are short enough for one call of the kernel.
+    return [
+        [part[first : first + POINTS_PER_CALL] for part in wave if len(part) > first]
+        for wave in waves
+        for first in range(0, max(map(len, wave)), POINTS_PER_CALL)
+    ]
+
+
+def _worth_sharing(waves: list[list[IntArray]]) -> list[list[IntArray]]:
+    """The same waves, except that small ones that follow each other become one part.
+
+    One thread solves it in their order: a point still comes after the neighbours it waits for.
+    """
+    merged: list[list[IntArray]] = []
     few: list[IntArray] = []
-    # Small sets in a row become one part, which one thread solves in order: a point still comes
-    # after the neighbours it waits for.
-    for points in independent_sets(*neighbors):
-        if len(points) < LEAST_SHARED:
-            few.append(points)
+    for wave in waves:
+        if sum(map(len, wave)) < LEAST_SHARED:
+            few += wave
             continue
         if few:
-            waves.append([np.concatenate(few)])
+            merged.append([np.concatenate(few)])
             few = []
-        # Rounded up. At least one part per thread, and none longer than one call should be.
-        n_parts = max(n_threads, -(-len(points) // POINTS_PER_CALL))
-        waves.append(np.array_split(points, n_parts))
-    return [*waves, [np.concatenate(few)]] if few else waves
+        merged.append(wave)
+    return [*merged, [np.concatenate(few)]] if few else merged
 
 
 def _fits_of_rows(data: tuple[FloatArray, Codes], rows: IntArray) -> FloatArray:
