@@ -154,7 +154,10 @@ def _leading_filtered(
     # above, so a few more vectors than are wanted go along, to stand at that end.
     width = count + max(5, count // 5)
     start = np.random.default_rng(0).standard_normal((size, width))
-    basis = linalg.qr(_filtered(matrix, start, FIRST_DEGREE, 0.0, engine), mode="economic")[0]
+    # Room for the largest basis: new vectors are put beside the others without copying these.
+    room = np.empty((size, min(LARGEST_BASIS * width, size)))
+    basis = room[:, :width]
+    basis[:] = linalg.qr(_filtered(matrix, start, FIRST_DEGREE, 0.0, engine), mode="economic")[0]
     inner = _product(basis.T, matrix @ basis, engine)
     least = -0.9  # an interval without width would have no polynomial
     for _ in range(MOST_ROUNDS):
@@ -163,8 +166,9 @@ def _leading_filtered(
         unfinished = np.flatnonzero(residuals > TOLERANCE)
         if not unfinished.size:
             break
-        if basis.shape[1] + width > min(LARGEST_BASIS * width, size):
-            basis, inner = vectors, np.diag(values)
+        if basis.shape[1] + width > room.shape[1]:
+            basis, inner = room[:, :width], np.diag(values)
+            basis[:] = vectors
         # Ritz values bound the eigenvalues from below, so none that is wanted lies in the
         # interval from -1 to the last.
         least = max(least, float(values[-1]))
@@ -174,7 +178,8 @@ def _leading_filtered(
         image = matrix @ new
         mixed = _product(basis.T, image, engine)
         inner = np.block([[inner, mixed], [mixed.T, _product(new.T, image, engine)]])
-        basis = np.hstack([basis, new])
+        room[:, basis.shape[1] : basis.shape[1] + new.shape[1]] = new
+        basis = room[:, : basis.shape[1] + new.shape[1]]
     return values[:count].copy(), vectors[:, :count], float(residuals.max())
 
 
