@@ -36,15 +36,15 @@ objective."""
 ROUNDING_ALLOWANCE = 10
 """Violations up to this many times the tolerance cause no warning if rounding explains them."""
 
-FIRST_TOL = 1e-4
+FIRST_TOL = 1e-3
 """The tolerance before the first scan: what this scan lets into the working sets does not depend on
 more digits."""
 
-AHEAD = 0.5
+AHEAD = 0.1
 """After a scan a working set takes in every point that would become a violator if the residual
 moved on by this fraction of its last move."""
 
-FARTHEST = 0.25
+FARTHEST = 0.05
 """But no point whose correlation is below ``half_lam`` by more than this fraction of it."""
 
 JOINING_LIMIT = 64
