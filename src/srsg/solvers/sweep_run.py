@@ -192,8 +192,10 @@ def neighbor_lists(graph: sparse.csr_array) -> Neighbors:
 def make_waves(neighbors: Neighbors, n_threads: int) -> list[list[IntArray]]:
     """The points in the order of a sweep: the parts of a wave can be solved at the same time."""
     # One thread follows the order 0..n-1 itself.
-    n_stretches = 1 if n_threads == 1 else STRETCHES_PER_THREAD * n_threads
-    waves = _worth_sharing(independent_stretches(*neighbors, n_stretches))
+    waves = [[np.arange(len(neighbors.starts) - 1)]]
+    if n_threads > 1:
+        waves = independent_stretches(*neighbors, STRETCHES_PER_THREAD * n_threads)
+        waves = _worth_sharing(waves)
     # In parts that are short enough for one call of the kernel.
     return [
         [part[first : first + POINTS_PER_CALL] for part in wave if len(part) > first]
