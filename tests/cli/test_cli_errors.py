@@ -319,3 +319,9 @@ def test_broken_files_that_would_be_mapped(tmp_path, monkeypatch, kind):
         "cut npy": lambda at: cut(saved_array(at / "f.npy", np.ones((50, 5)))),
     }
     assert "f.npy" in the_error("cluster", made[kind](tmp_path), "-k", 2)
+
+
+@pytest.mark.parametrize("option", ["--memory", "--checkpoint"])
+def test_a_file_in_the_place_of_a_folder(table, option):
+    line = the_error("cluster", table, "-k", 3, "--labels", "kind", "-m", "l1", option, table)
+    assert f"{option} '{table}': is a file, not a folder." in line

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from srsg import SRSG, L1Graph
 from srsg.engines import checkpoint as module
 from srsg.engines.checkpoint import FolderCheckpoint, fingerprint, points_fingerprint
 from srsg.engines.progress import Progress, send_progress_to
+from srsg.files import FileError
 from srsg.points import Points
 from srsg.solvers.l1 import l1_codes
 
@@ -292,3 +294,30 @@ def test_two_processes_on_one_folder(tmp_path):
     with send_progress_to(Progress()):
         again = SRSG(3, checkpoint=tmp_path / "kept", random_state=0).fit(X)
     assert str(again.labels_.tolist()) == expected
+
+
+@pytest.mark.parametrize("parameter", ["checkpoint", "memory"])
+def test_folders_that_cannot_be_made_are_named(tmp_path, parameter):
+    (tmp_path / "file").write_text("")
+    (tmp_path / "link").symlink_to(tmp_path / "nowhere")
+    problems = {
+        "file": "is a file, not a folder",
+        "link": "is a link to a folder that does not exist",
+        "file/inside": r"cannot be made \(Not a directory\)",
+    }
+    for name, problem in problems.items():
+        folder = str(tmp_path / name)
+        with pytest.raises(FileError, match=rf"^{parameter}='{folder}': {problem}\.$"):
+            L1Graph(3, **{parameter: folder}).fit(X)
+    with pytest.raises(FileError, match=rf"^{parameter}='': names no folder\.$"):
+        L1Graph(3, **{parameter: ""}).fit(X)
+
+
+def test_folders_that_may_not_be_written_to_are_named(tmp_path, monkeypatch):
+    def refuse(self, **options):
+        if self != tmp_path:
+            raise PermissionError(13, "Permission denied", str(self))
+
+    monkeypatch.setattr(Path, "mkdir", refuse)
+    with pytest.raises(FileError, match=rf"^memory='{tmp_path}': cannot be made \(Permission"):
+        L1Graph(3, memory=str(tmp_path)).fit(X)

@@ -1,7 +1,10 @@
 """Points in float32 and in float64 share the compiled kernels."""
 
+import sys
+
 import numpy as np
 import pytest
+from numba.core.dispatcher import Dispatcher
 
 from srsg.kernels.codes import Codes, residuals
 from srsg.kernels.correlations import nearest, violators
@@ -9,6 +12,8 @@ from srsg.kernels.lasso import solve_working_sets
 from srsg.kernels.sweep import sweep_points
 from srsg.points import kernel_rows, unit_points
 from srsg.solvers import approximate_l1_codes, l1_codes, srsg_codes
+from srsg.solvers.laplacian import GRAM_FEATURES
+from support.estimators import ALL_ESTIMATORS
 
 KERNELS = (residuals, nearest, violators, solve_working_sets, sweep_points)
 
@@ -29,6 +34,30 @@ def test_float32_points_compile_nothing_more(table):
     before = [list(kernel.signatures) for kernel in KERNELS]
     fitted(table.astype(np.float32))
     assert [list(kernel.signatures) for kernel in KERNELS] == before
+
+
+def compiled_signatures():
+    """What every compiled function of the package has been compiled for."""
+    modules = [module for name, module in sys.modules.items() if name.startswith("srsg.kernels.")]
+    functions = {
+        (module.__name__, name): function.signatures
+        for module in modules
+        for name, function in vars(module).items()
+        if isinstance(function, Dispatcher)
+    }
+    return {place: list(found) for place, found in functions.items()}
+
+
+@pytest.mark.parametrize("estimator", ALL_ESTIMATORS)
+@pytest.mark.parametrize("n_features", [6, GRAM_FEATURES])
+def test_no_estimator_compiles_more_for_float32(estimator, n_features):
+    X = np.random.default_rng(0).standard_normal((60, n_features))
+    for dtype in (np.float64, np.float32):
+        points = X.astype(dtype)
+        estimator(3, random_state=0).fit(points[:50]).predict(points[50:])
+        if dtype == np.float64:
+            before = compiled_signatures()
+    assert compiled_signatures() == before
 
 
 def test_approximate_codes_share_the_kernels_too(table):

@@ -5,7 +5,9 @@ from __future__ import annotations
 import io
 import json
 import socket
+import tracemalloc
 import zipfile
+from copy import copy
 
 import numpy as np
 import pytest
@@ -203,3 +205,109 @@ def test_pickles_inside_the_archive_are_not_read(fitted, path, tmp_path):
     with pytest.raises(ValueError, match=r"model\.skops is damaged"):
         load_model(path)
     assert not (tmp_path / "was run").exists()
+
+
+def entries_of(path):
+    with zipfile.ZipFile(path) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def write_entries(path, entries, compression=zipfile.ZIP_STORED):
+    with zipfile.ZipFile(path, "w", compression) as archive:
+        for name, content in entries.items():
+            archive.writestr(name, content)
+
+
+def refused(path):
+    """What loading a file says, which must take little memory."""
+    tracemalloc.start()
+    try:
+        with pytest.raises(ValueError, match=r"model\.skops") as error:
+            load_model(path)
+        assert tracemalloc.get_traced_memory()[1] < 20e6
+    finally:
+        tracemalloc.stop()
+    return str(error.value)
+
+
+ZEROS = b"\0" * 100_000_000
+
+
+@pytest.mark.parametrize("name", ["schema.json", "srsg.json", "points.npy"])
+@pytest.mark.parametrize("kind", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_archives_that_unpack_to_much_more_are_refused(fitted, path, name, kind):
+    craft(fitted, path)
+    write_entries(path, {**entries_of(path), name: b"\0" * 1000}, kind)
+    assert "is compressed or encrypted" in refused(path)
+
+
+@pytest.mark.parametrize("suffix", ["", ".bin"])
+def test_matrices_that_unpack_to_much_more_are_refused(fitted, path, suffix):
+    craft(fitted, path)
+    bomb = io.BytesIO()
+    with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("data.npy", ZEROS)
+    entries = entries_of(path)
+    name = next(name for name in entries if name.endswith(".npz"))
+    del entries[name]
+    schema = entries["schema.json"].decode().replace(name, name + suffix)
+    write_entries(path, {**entries, "schema.json": schema, name + suffix: bomb.getvalue()})
+    assert "unpacks to 100000000 bytes" in refused(path)
+
+
+def test_arrays_that_are_named_again_and_again_are_refused(fitted, path):
+    craft(changed(fitted, lam=[fitted.fit_X_.copy() for _ in range(9)]), path)
+    entries = entries_of(path)
+    schema = json.loads(entries["schema.json"])
+    nodes = schema["content"]["content"]["lam"]["content"]
+    for node in nodes:
+        node["file"] = nodes[0]["file"]
+    text = json.dumps(schema)
+    kept = {name: each for name, each in entries.items() if name in text}
+    write_entries(path, {**kept, "schema.json": text, "srsg.json": entries["srsg.json"]})
+    assert "schema.json: names the same arrays more than once" in refused(path)
+
+
+def test_parts_that_overlap_are_refused(fitted, path):
+    craft(fitted, path)
+    with zipfile.ZipFile(path, "a") as archive:
+        first = archive.infolist()[0]
+        for number in range(20):
+            twin = copy(first)
+            twin.filename = f"{number}.npy"
+            archive.filelist.append(twin)
+            archive.NameToInfo[twin.filename] = twin
+        archive._didModify = True
+    assert "archive: has overlapping parts" in refused(path)
+
+
+@pytest.mark.parametrize(
+    "versions",
+    ["[" * 100_000, '{"format": Infinity, "srsg": "1"}', '{"format": -1, "srsg": "1"}', "[]", ""],
+)
+def test_versions_that_nobody_writes_are_refused(fitted, path, versions):
+    craft(fitted, path)
+    write_entries(path, {**entries_of(path), "srsg.json": versions})
+    assert refused(path).count("\n") == 0
+
+
+@pytest.mark.parametrize(("at", "value"), [(8, 1), (10, 99)])
+def test_encryption_and_unknown_methods_are_refused(fitted, path, at, value):
+    craft(fitted, path)
+    content = bytearray(path.read_bytes())
+    place = content.find(b"PK\x01\x02")
+    while place >= 0:
+        content[place + at] = value
+        place = content.find(b"PK\x01\x02", place + 4)
+    path.write_bytes(content)
+    assert "is compressed or encrypted" in refused(path)
+
+
+@pytest.mark.parametrize("prefix", ["../../", "/"])
+def test_names_of_parts_lead_nowhere(fitted, path, tmp_path, prefix):
+    craft(fitted, path)
+    entries = {**entries_of(path), f"{prefix}{tmp_path.name}-evil.txt": b"evil"}
+    write_entries(path, entries)
+    np.testing.assert_array_equal(load_model(path).predict(X), fitted.predict(X))
+    assert [each.name for each in tmp_path.iterdir()] == ["model.skops"]
+    assert not list(tmp_path.parent.parent.glob("*-evil.txt"))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.cluster import KMeans
+from sklearn.cluster import FeatureAgglomeration, KMeans
 from sklearn.datasets import load_digits, load_iris, load_wine
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -124,7 +124,16 @@ def test_seeds_of_the_candidates_are_kept():
         ({"candidates": "all"}, "'candidates' parameter"),
         ({"candidates": {}}, "candidates is empty"),
         ({"candidates": {"scaler": StandardScaler()}}, "'scaler' has no parameter n_clusters"),
+        ({"candidates": [KMeans(), L1Graph()]}, r"must be pairs of a name and a .*got KMeans"),
+        ({"candidates": [("a", KMeans(), 1)]}, "must be pairs of a name and a clusterer"),
+        ({"candidates": [("a", KMeans()), ("a", L1Graph())]}, "two of them are called 'a'"),
+        ({"candidates": {"none": Pipeline([])}}, "'none' has no parameter n_clusters"),
+        (
+            {"candidates": {"steps": make_pipeline(StandardScaler(), FeatureAgglomeration())}},
+            "'steps' has no method fit_predict",
+        ),
         ({"n_clusters": 500}, "n_clusters=500 exceeds the number of points"),
+        ({"n_clusters": 120}, "n_clusters=120 exceeds the 105 points of the samples"),
     ],
 )
 def test_bad_parameters_are_named(parameters, message):

@@ -25,7 +25,7 @@ from srsg.cli.cluster_options import (
 )
 from srsg.cli.console import note, say
 from srsg.cli.groups import Reading
-from srsg.cli.preparation import Prepared, Preparing, prepare
+from srsg.cli.preparation import Prepared, Preparing, notes_on_near_rows, prepare
 from srsg.engines.progress import SILENT, announce_compiling
 from srsg.registry import Method
 
@@ -90,7 +90,8 @@ def cluster(
             X = features_of(table, method.features, running.jobs)
             prepared = _prepared(X, preparing, table, chosen, running)
         affine = _make_affine(estimator, prepared, method)
-        for line in () if quiet else (*prepared.notes, *affine):
+        near = [] if quiet or chosen.name == "kmeans" else notes_on_near_rows(prepared.X)
+        for line in () if quiet else (*prepared.notes, *affine, *near):
             note(line)
         with announce_compiling(SILENT if quiet else progress):
             estimator.fit(prepared.X)

@@ -14,7 +14,7 @@ from srsg.cli.bars import bars
 from srsg.cli.console import fail, note
 from srsg.cli.groups import Reading
 from srsg.cli.outputs import check_not_inputs, check_output
-from srsg.cli.preparation import Preparing, prepare
+from srsg.cli.preparation import Preparing, notes_on_near_rows, prepare
 from srsg.registry import methods
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def compare(
     with bars(quiet) as progress:
         table = reading.read(data, progress, quiet=quiet, keep_missing=preparing.impute is not None)
         prepared = prepare(table.X, preparing, table)
-        for line in () if quiet else prepared.notes:
+        for line in () if quiet else (*prepared.notes, *notes_on_near_rows(prepared.X)):
             note(line)
         from srsg.experiments.comparison import compare_methods
         from srsg.graph.kmeans import check_cluster_count

@@ -37,6 +37,9 @@ _AS_OPTIONS = {
     "variable=...": "--variable",
     "encoding=": "--encoding ",
     "novelty=": "--novelty ",
+    "max_memory='": "--max-memory '",  # before the next, which is a part of it
+    "memory='": "--memory '",
+    "checkpoint='": "--checkpoint '",
 }
 """The library's messages name parameters; these are the options of the command line for them."""
 

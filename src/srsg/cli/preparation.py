@@ -141,6 +141,24 @@ def notes_on_gaps(X: NDArray, how: str = "model") -> list[str]:
     return [f"{values} in {rows} of {count_of(X.shape[0], 'row')} filled in {by[how]}"]
 
 
+def notes_on_near_rows(X: NDArray) -> list[str]:
+    """A note on rows that nearly repeat another, if they are many."""
+    import numpy as np
+
+    from srsg.files.near_rows import MANY, count_near_rows
+
+    if not isinstance(X, np.ndarray):
+        return []
+    near = count_near_rows(X)
+    if near <= MANY * len(X):
+        return []
+    return [
+        f"{near} of {len(X)} rows nearly repeat another, which then explains them alone: graphs "
+        "may fall into pieces. Round the columns, so that such rows are equal and count as one "
+        "point, or use --method kmeans"
+    ]
+
+
 def has_imputer(model: Any) -> bool:
     """Whether a model fills in missing values."""
     from sklearn.impute import KNNImputer, SimpleImputer

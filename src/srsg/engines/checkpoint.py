@@ -38,6 +38,13 @@ class FolderCheckpoint(Checkpoint):
     ----------
     folder : str or path
         Created if it does not exist.
+    name : str, optional
+        What messages call it; the parameter ``checkpoint`` by default.
+
+    Raises
+    ------
+    FileError
+        If it cannot be made.
 
     Examples
     --------
@@ -52,18 +59,19 @@ class FolderCheckpoint(Checkpoint):
     []
     """
 
-    def __init__(self, folder: str | os.PathLike[str]) -> None:
+    def __init__(self, folder: str | os.PathLike[str], name: str | None = None) -> None:
         self.folder = Path(folder)
+        self.name = f"checkpoint={str(folder)!r}" if name is None else name
+        if not os.fspath(folder):  # which would be the folder that the program runs in
+            raise FileError(f"{self.name}: names no folder.")
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise FileError(
-                f"checkpoint={str(folder)!r}: cannot be made ({error.strerror})."
-            ) from error
+            raise FileError(f"{self.name}: {_problem(self.folder, error)}.") from error
 
     def of(self, *facts: Any) -> Checkpoint:
         known = [fact() if callable(fact) else fact for fact in facts]
-        return FolderCheckpoint(self.folder / fingerprint(ALGORITHMS, *known))
+        return FolderCheckpoint(self.folder / fingerprint(ALGORITHMS, *known), self.name)
 
     def save(self, name: str, arrays: Arrays) -> None:
         checksum = self._checksum(arrays)  # refuses Python objects, which would be pickled
@@ -114,6 +122,15 @@ class FolderCheckpoint(Checkpoint):
         for key in sorted(arrays):
             facts += [key, np.asarray(arrays[key])]
         return fingerprint(*facts)
+
+
+def _problem(folder: Path, error: OSError) -> str:
+    """Why a folder cannot be made; for a file in its place, the system only says that it exists."""
+    if folder.exists():
+        return "is a file, not a folder"
+    if folder.is_symlink():
+        return "is a link to a folder that does not exist"
+    return f"cannot be made ({one_line(error)})"
 
 
 def points_fingerprint(shards: Sequence[Points]) -> str:

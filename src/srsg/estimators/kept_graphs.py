@@ -67,7 +67,9 @@ def _cache_of(estimator: Any, engine: Engine) -> Checkpoint:
         return engine.checkpoint
     # joblib.Memory names the folder it works in; with location=None it keeps nothing.
     folder = memory if isinstance(memory, str) else memory.location
-    return Checkpoint() if folder is None else FolderCheckpoint(folder)
+    if folder is None:
+        return Checkpoint()
+    return FolderCheckpoint(folder, name=f"memory={str(folder)!r}")
 
 
 def _facts(estimator: Any) -> list[Any]:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from srsg.files import Table
+from srsg.files.near_rows import LEAST_COLUMNS, MANY, count_near_rows
 from srsg.points import name_rows
 
 MOSTLY_FILLED = 0.1
@@ -47,9 +48,10 @@ def inspect_table(table: Table) -> list[Fact]:
     >>> from srsg.files import Table
     >>> from srsg.files.inspection import inspect_table
     >>> X = np.array([[1.0, 2.0], [1.0, 2.0], [0.0, 0.0]])
-    >>> for fact in inspect_table(Table(X, np.arange(3)))[4:6]:
+    >>> for fact in inspect_table(Table(X, np.arange(3)))[4:7]:
     ...     print(f"{fact.about}: {fact.found}")
     duplicates: 1 row repeats another
+    near-duplicates: not counted: in few columns, rows are close to each other
     rows of zeros: 1 (row 2)
     """
     X = table.X
@@ -61,6 +63,7 @@ def inspect_table(table: Table) -> list[Fact]:
         _classes(table),
         _missing(table),
         _repeated(len(X) - len(np.unique(X, axis=0))),
+        _nearly_repeated(X),
         _zero_rows(np.flatnonzero(~X.any(axis=1))),
         _constant(table),
         _scales(table),
@@ -139,6 +142,18 @@ def _repeated(repeated: int) -> Fact:
     advice = "none needed: equal rows count as one point of their number, and get one label"
     return Fact(
         "duplicates", f"{repeated} row{'s repeat' if repeated > 1 else ' repeats'} another", advice
+    )
+
+
+def _nearly_repeated(X: NDArray) -> Fact:
+    if X.shape[1] < LEAST_COLUMNS:
+        return Fact("near-duplicates", "not counted: in few columns, rows are close to each other")
+    near = count_near_rows(X)
+    if not near:
+        return Fact("near-duplicates", "none")
+    advice = "round the columns to make them equal" if near > MANY * len(X) else ""
+    return Fact(
+        "near-duplicates", f"{near} row{'s' if near > 1 else ''} nearly equal to another", advice
     )
 
 

@@ -52,7 +52,9 @@ class _Search:
         return block.needed()
 
     def start(self, rows: Rows, block: Queries) -> Queries:
-        return Queries(block.own, dense_rows(block.vectors(rows)))
+        # In float64 whatever the points are, so that the kernel is compiled once.
+        vectors = dense_rows(block.vectors(rows)).astype(np.float64, copy=False)
+        return Queries(block.own, vectors)
 
     def scan_shard(self, shard: Points, started: Queries) -> SortedLists:
         assert started.new is not None

@@ -26,7 +26,8 @@ from sklearn.utils.validation import check_is_fitted
 from srsg import __version__
 from srsg.estimators import GraphClusterer
 from srsg.files import atomic_write
-from srsg.files.errors import needed
+from srsg.files.errors import needed, one_line
+from srsg.persistence.archives import SCHEMA, check_archive
 from srsg.persistence.pipelines import (
     CLUSTERERS,
     PREPARATIONS,
@@ -211,7 +212,7 @@ def load_model(path: str | os.PathLike[str]) -> Any:
         if kind in _MODELS and not unknown:
             model = skops.load(path, trusted=sorted(_TRUSTED))
     except Exception as error:  # whatever a damaged file makes the reader raise
-        raise ValueError(f"{path} is damaged: {error}") from error
+        raise ValueError(f"{path} is damaged: {one_line(error)}.") from error
     if unknown:
         raise ValueError(f"{path} holds types that are not trusted: {', '.join(unknown)}.")
     if kind not in _MODELS:
@@ -256,12 +257,23 @@ def _set_defaults(model: Any) -> list[str]:
 
 
 def _check_versions(path: str | os.PathLike[str]) -> None:
+    """Refuse what this version cannot read, before anything of the model is read."""
     try:
         with zipfile.ZipFile(path) as archive:
+            archive.getinfo(
+                _VERSIONS
+            )  # of a file cut short, a matrix within it may be all there is
+            check_archive(archive, os.path.getsize(path))
             versions = json.loads(archive.read(_VERSIONS))
             written, by = int(versions["format"]), str(versions["srsg"])
-    except (zipfile.BadZipFile, KeyError, TypeError, ValueError, EOFError) as error:
+    except OSError:  # no such file
+        raise
+    except InvalidModelError as error:
+        raise ValueError(f"{path} is not a model that srsg saved: {error}.") from error
+    except Exception as error:  # whatever a damaged file makes the reader raise
         raise ValueError(f"{path} is not a model that srsg saved, or is incomplete.") from error
+    if written < 1:
+        raise ValueError(f"{path} has format {written}, which no srsg has written.")
     if written > FORMAT:
         raise ValueError(
             f"{path} has format {written}, written by srsg {by}; this is srsg {__version__}, which "
@@ -276,8 +288,8 @@ def _types_of(skops: Any, path: str | os.PathLike[str]) -> tuple[str, list[str]]
     """
     with zipfile.ZipFile(path) as archive:
         # The description of the model, which names every type before any object is made.
-        schema = json.loads(archive.read("schema.json"))
-    kind = next(_types_in(schema))
+        schema = json.loads(archive.read(SCHEMA))
+    kind = next(_types_in(schema), "")
     unknown = set(skops.get_untrusted_types(file=path)) - _TRUSTED
     if kind in _MODELS:
         unknown |= set(_types_in(schema)) - _PARTS

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import Enum
 from typing import Any
 
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.cluster import KMeans
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from srsg.estimators import SRSG, LocalScalingSpectralClustering, RidgeGraph
 from srsg.estimators.cluster_counts import FEW_FEATURES, MANY_FEATURES
+from srsg.graph.unwrapping import clusterer_of
 from srsg.types import FloatArray
 
 MOST_FOR_DISTANCES = 10_000
@@ -121,3 +123,27 @@ def auto_candidates(columns: Columns, options: dict[str, Any]) -> Candidates:
         ),
         ("kmeans", KMeans(n_init=10)),
     ]
+
+
+def checked_candidates(pairs: Iterable[Any]) -> Candidates:
+    """The candidates that a user gives, or an error that says which of them cannot be compared."""
+    candidates: Candidates = []
+    for pair in pairs:
+        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+            raise ValueError(
+                f"candidates must be pairs of a name and a clusterer, or a mapping; got {pair!r}."
+            )
+        name, estimator = str(pair[0]), pair[1]
+        if any(name == other for other, _ in candidates):
+            raise ValueError(f"candidates: two of them are called {name!r}.")
+        empty = isinstance(estimator, Pipeline) and not estimator.steps
+        if empty or not hasattr(clusterer_of(estimator), "n_clusters"):
+            raise ValueError(
+                f"candidates: {name!r} has no parameter n_clusters for the search to set."
+            )
+        if not hasattr(estimator, "fit_predict"):
+            raise ValueError(f"candidates: {name!r} has no method fit_predict.")
+        candidates.append((name, estimator))
+    if not candidates:
+        raise ValueError("candidates is empty: give at least one clusterer.")
+    return candidates

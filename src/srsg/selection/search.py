@@ -30,7 +30,13 @@ from srsg.graph.confidence import confidence, predict_with_confidence
 from srsg.graph.kmeans import check_cluster_count
 from srsg.graph.reproducibility import ScoredCounts
 from srsg.graph.unwrapping import clusterer_of
-from srsg.selection.candidates import Candidates, Columns, auto_candidates, look_at_columns
+from srsg.selection.candidates import (
+    Candidates,
+    Columns,
+    auto_candidates,
+    checked_candidates,
+    look_at_columns,
+)
 from srsg.selection.fits import fresh, labels_for_each
 from srsg.selection.resampling import Resamples, draw_resamples
 from srsg.selection.scores import SampleLabels, Scores, mean_scores, score_candidates
@@ -216,6 +222,12 @@ class StabilitySearch(BestCountsMixin, ClusterMixin, BaseEstimator):
         seed = int(rng.randint(2**31 - 1))
         plan = Plan.of(columns, self.n_resamples)
         resamples = plan.draw(X.shape, rng)
+        smallest = min(map(len, resamples.points))
+        if self.n_clusters != "auto" and self.n_clusters > smallest:
+            raise ValueError(
+                f"n_clusters={self.n_clusters} exceeds the {smallest} points of the samples that "
+                f"the search draws from {X.shape[0]}: ask for fewer, or use one estimator."
+            )
         progress = progress_for(self.verbose)
         counting = COUNTING_COSTS if self.n_clusters == "auto" else 0
         total = len(candidates) * (counting + resamples.n_fits) + LAST_FIT_COSTS
@@ -293,15 +305,7 @@ class StabilitySearch(BestCountsMixin, ClusterMixin, BaseEstimator):
                 ]
             return found
         pairs = self.candidates.items() if isinstance(self.candidates, Mapping) else self.candidates
-        candidates = [(str(name), estimator) for name, estimator in pairs]
-        if not candidates:
-            raise ValueError("candidates is empty: give at least one clusterer.")
-        for name, estimator in candidates:
-            if not hasattr(clusterer_of(estimator), "n_clusters"):
-                raise ValueError(
-                    f"candidates: {name!r} has no parameter n_clusters for the search to set."
-                )
-        return candidates
+        return checked_candidates(pairs)
 
     def _counts(
         self,

@@ -150,6 +150,9 @@ def laplacian_codes(
     objective = [_objective(points, init_codes, similarity, lam, gamma)]
     state = _State.before_the_first_scan(points, init_codes)
     gram = _gram_matrix(points, gram_bytes, engine)
+    # A copy if the points are in float32: the kernels would be compiled again for these, and the
+    # residuals of all points, which are kept, take as much memory anyway.
+    data = points, points.x.astype(np.float64, copy=False), gram
     converged = False
     while not converged and len(objective) <= max_sweeps:
         # Both S_ij and S_ji tie the codes of points i and j together.
@@ -164,7 +167,7 @@ def laplacian_codes(
                 fair_share = -(-len(rows) // engine.n_workers)  # keeps all workers busy
                 parts = np.split(rows, range(0, len(rows), min(engine.block_size, fair_share))[1:])
                 blocks = [state.problems(part, weights, lam) for part in parts]
-                state.update(engine.quiet().map(_solve, (points, gram), blocks, label="codes"))
+                state.update(engine.quiet().map(_solve, data, blocks, label="codes"))
                 stage.advance(len(rows))
         result = state.result(points.n)
         objective.append(_objective(points, result, similarity, lam, gamma))
@@ -275,10 +278,10 @@ def _gram_matrix(points: Points, most_bytes: int, engine: Engine) -> FloatArray 
     return gram
 
 
-def _solve(data: tuple[Points, FloatArray | None], problems: _Problems) -> _Problems:
+def _solve(data: tuple[Points, FloatArray, FloatArray | None], problems: _Problems) -> _Problems:
     """Solve on the working sets, and scan all points for violators where there may be any."""
-    points, gram = data
-    x, rows, last_scan = points.x, problems.rows, problems.last_scan
+    points, x, gram = data
+    rows, last_scan = problems.rows, problems.last_scan
     half_lam = problems.penalty.half_lam
     resid = np.empty((len(rows), x.shape[1]))
     outside = np.zeros(len(rows))
