@@ -50,5 +50,5 @@ for ax, features in zip(axes, ("pixels", "scattering"), strict=True):
     ax.set_title(f"{features}: accuracy {accuracy:.2f}")
 
 # %%
-# On the command line, use ``srsg cluster FOLDER --features scattering``. On all 70,000 digits of
-# MNIST, these features reach an accuracy of 0.98 (see :doc:`/guide/preparing`).
+# On the command line, use ``srsg cluster FOLDER --features scattering``. :doc:`/guide/preparing`
+# says what these features give on all 70,000 digits of MNIST.

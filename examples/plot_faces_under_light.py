@@ -79,5 +79,6 @@ print("chosen:", search.best_name_)
 # %%
 # The most central pictures of each cluster. Every row shows one face.
 
-ax = plot.gallery(search, X, (SIDE, SIDE), count=12)
+figure, ax = plt.subplots(figsize=(7, 6), layout="constrained")
+plot.gallery(search, X, (SIDE, SIDE), count=12, ax=ax)
 ax.set_title("Most central pictures of each cluster")

@@ -45,6 +45,8 @@ for ax, parameter, values in (
         "l1-graph": l1,
     }
     plot.sensitivity(values, found, parameter=parameter, ax=ax)
+axes[0].legend(loc="lower left", bbox_to_anchor=(0, 0.05), frameon=False)
+axes[1].get_legend().remove()
 figure.suptitle("Accuracy on 600 digits")
 
 # %%

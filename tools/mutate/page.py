@@ -79,16 +79,24 @@ def _survivors(living: list[Any]) -> str:
     equal = [each for each in living if each[2]]
     gaps = [each for each in living if not each[2]]
     text = "\n## Mutants that lived\n"
-    for title, group in (
-        ("The result is the same, or as good", equal),
-        ("A gap: no test notices", gaps),
-    ):
-        text += f"\n### {title} ({len(group)})\n\n| mutant | why |\n|---|---|\n"
-        for mutant, outcome, reason in sorted(group, key=lambda each: (each[0].file, each[0].line)):
-            change = f"`{_code(mutant.before)}` becomes `{_code(mutant.after)}`"
-            why = reason or ("no test comes here in time" if outcome == "not reached" else "")
-            text += f"| {mutant.file}:{mutant.line}, `{mutant.function}`: {change} | {why} |\n"
+    text += f"\n### The result is the same, or as good ({len(equal)})\n\n"
+    text += "| mutant | why |\n|---|---|\n"
+    for mutant, _, why in sorted(equal, key=_place):
+        text += f"| {_change(mutant)} | {why} |\n"
+    text += f"\n### A gap: no test notices ({len(gaps)})\n\n"
+    for mutant, outcome, _ in sorted(gaps, key=_place):
+        why = " (no test comes here in time)" if outcome == "not reached" else ""
+        text += f"- {_change(mutant)}{why}\n"
     return text
+
+
+def _place(each: Any) -> tuple[str, int]:
+    return each[0].file, each[0].line
+
+
+def _change(mutant: Any) -> str:
+    change = f"`{_code(mutant.before)}` becomes `{_code(mutant.after)}`"
+    return f"{mutant.file}:{mutant.line}, `{mutant.function}`: {change}"
 
 
 def _code(text: str) -> str:

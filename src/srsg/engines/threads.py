@@ -58,6 +58,7 @@ class ThreadEngine:
 
     @property
     def n_workers(self) -> int:
+        """How many blocks run at the same time."""
         return self._n_threads
 
     def map(
@@ -69,6 +70,7 @@ class ThreadEngine:
         label: str,
         done: Callable[[Result], None] | None = None,
     ) -> list[Result]:
+        """``[task(data, block) for block in blocks]``, in that order."""
         with self.progress.stage(label, len(blocks)) as stage, serial_linear_algebra():
             # A single block runs in this thread: there is nothing to gain from another.
             if len(blocks) == 1 and done is None:
@@ -99,6 +101,7 @@ class ThreadEngine:
         label: str,
         done: Callable[[Result], None] | None = None,
     ) -> list[Result]:
+        """Run every block on all points: start it, scan the points, finish it."""
         return self.map(partial(_scan, task), points, blocks, label=label, done=done)
 
     def map_rows(
@@ -109,15 +112,18 @@ class ThreadEngine:
         *,
         label: str,
     ) -> list[Result]:
+        """What ``task`` makes of every block with the rows that it needs, in order."""
         return self.map(partial(_start, task), points, blocks, label=label)
 
     def rows_per_block(
         self, points: Points, n_rows: int, rows_each: Callable[[], float] | None = None
     ) -> int:
+        """How many of ``n_rows`` rows a block of a scan should have."""
         # Few rows too keep all threads busy.
         return max(1, min(self.block_size, -(-n_rows // self._n_threads)))
 
     def points(self, x: Any) -> Points:
+        """Rows of unit length as points that the threads can use."""
         if not isinstance(x, np.ndarray) and not sparse.issparse(x):
             raise TypeError(
                 "The fitted points are a dask array, which threads of this process cannot read: "
@@ -126,15 +132,19 @@ class ThreadEngine:
         return Points(x)
 
     def fingerprint(self, points: Points) -> str:
+        """A text that differs for different points."""
         return points_fingerprint([points])
 
     def row_digests(self, points: Points) -> bytes:
+        """A digest of every point, one after the other: the same for equal points only."""
         return row_digests(points, self._pool.map)
 
     def row_sketches(self, points: Points) -> FloatArray:
+        """A few numbers for every point, one row each, that are close for points that are close."""
         return row_sketches(points.x, self._pool.map)
 
     def quiet(self) -> ThreadEngine:
+        """The same threads without progress messages, for parts of a larger stage."""
         same = copy(self)
         same.progress = SILENT
         return same
