@@ -311,3 +311,12 @@ def test_names_of_parts_lead_nowhere(fitted, path, tmp_path, prefix):
     np.testing.assert_array_equal(load_model(path).predict(X), fitted.predict(X))
     assert [each.name for each in tmp_path.iterdir()] == ["model.skops"]
     assert not list(tmp_path.parent.parent.glob("*-evil.txt"))
+
+
+@pytest.mark.parametrize("lost", [1, 2, 40])
+def test_a_file_that_lost_its_beginning(fitted, path, lost):
+    save_model(fitted, path)
+    # Its first part then begins before the file.
+    path.write_bytes(path.read_bytes()[lost:])
+    with pytest.raises(ValueError, match=r"model\.skops is not a model that srsg saved"):
+        load_model(path)

@@ -258,20 +258,19 @@ def _set_defaults(model: Any) -> list[str]:
 
 def _check_versions(path: str | os.PathLike[str]) -> None:
     """Refuse what this version cannot read, before anything of the model is read."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            archive.getinfo(
-                _VERSIONS
-            )  # of a file cut short, a matrix within it may be all there is
+    # Opened here: that the file is not there, or may not be read, is said as it is.
+    with open(path, "rb") as file:
+        try:
+            archive = zipfile.ZipFile(file)
+            # Of a file cut short, a matrix within it may be all there is.
+            archive.getinfo(_VERSIONS)
             check_archive(archive, os.path.getsize(path))
             versions = json.loads(archive.read(_VERSIONS))
             written, by = int(versions["format"]), str(versions["srsg"])
-    except OSError:  # no such file
-        raise
-    except InvalidModelError as error:
-        raise ValueError(f"{path} is not a model that srsg saved: {error}.") from error
-    except Exception as error:  # whatever a damaged file makes the reader raise
-        raise ValueError(f"{path} is not a model that srsg saved, or is incomplete.") from error
+        except InvalidModelError as error:
+            raise ValueError(f"{path} is not a model that srsg saved: {error}.") from error
+        except Exception as error:  # whatever a damaged file makes the reader raise
+            raise ValueError(f"{path} is not a model that srsg saved, or is incomplete.") from error
     if written < 1:
         raise ValueError(f"{path} has format {written}, which no srsg has written.")
     if written > FORMAT:
