@@ -198,7 +198,11 @@ def certificates(found: Findings) -> str:
         ("step_", "step", "The gradient step. The larger it is, the more edges are removed."),
         ("n_sweeps_", "sweeps", "Rounds over all points until the objective settled."),
         ("n_steps_cut_", "steps cut", "Points whose step was shortened to keep it stable."),
-        ("n_let_in_", "coordinates let in", "Added so that the small problems equal the full ones."),
+        (
+            "n_let_in_",
+            "coordinates let in",
+            "Added so that the small problems equal the full ones.",
+        ),
         ("inertia_", "inertia", "Sum of squared distances to the centres."),
     ):
         value = found.learnt(name)
