@@ -11,9 +11,9 @@ from srsg.cli import bars as module
 from srsg.cli.bars import Notes, bars
 
 
-def shown(monkeypatch, work):
+def shown(monkeypatch, work, width=140):
     screen = io.StringIO()
-    console = Console(file=screen, force_terminal=True, width=140)
+    console = Console(file=screen, force_terminal=True, width=width)
     monkeypatch.setattr(module, "errors", console)
     with bars() as progress:
         work(progress)
@@ -30,6 +30,19 @@ def test_elapsed_and_remaining_are_told_apart(monkeypatch):
     printed = shown(monkeypatch, work)
     assert re.search(r"67 % elapsed: 0:00:0\d left: 0:00:0\d all methods", printed)
     assert re.search(r"elapsed: 0:00:0\d +srsg: sweeps", printed)  # nobody knows how long
+
+
+def test_lines_stay_whole_on_a_narrow_terminal(monkeypatch):
+    def work(progress):
+        what = "srsg, standardised, affine: samples"
+        with progress.stage("the whole search", 3) as stage, progress.stage(what, 1):
+            stage.advance()
+            stage.advance()
+            progress._display.refresh()
+
+    printed = shown(monkeypatch, work, width=80)
+    assert re.search(r"67 % elapsed: 0:00:0\d left: 0:00:0\d the whole search", printed)
+    assert re.search(r"elapsed: 0:00:0\d +srsg, standardised", printed)
 
 
 def test_a_note_is_printed_once(monkeypatch):

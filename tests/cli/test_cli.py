@@ -269,6 +269,16 @@ def test_info_gives_advice(tmp_path):
     assert {fact["about"] for fact in found["facts"] if fact["prevents"]} == {"missing values"}
 
 
+def test_info_names_options(tmp_path):
+    (tmp_path / "f.csv").write_text("x,y\n1,2\n2,0.5\n0.25,4\n")
+    assert "--labels 'y' prevents it" in good("info", tmp_path / "f.csv").stdout
+
+
+def test_one_cluster(table):
+    done = good("cluster", table, "-k", 1, "-m", "kmeans", "--labels", "kind")
+    assert "60 points in 1 cluster of 60 points" in done.stderr
+
+
 def test_info_is_content_with_good_data(table):
     assert "Fit for clustering: yes." in good("info", table, "--labels", "kind").stdout
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_digits, load_wine
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics import roc_auc_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -175,3 +175,14 @@ def test_files_keep_what_was_found_and_refuse_what_cannot_be(tmp_path):
     loaded.confidence_ = 2 * expected[0]
     with pytest.raises(InvalidModelError, match="confidence_: has values outside 0 to 1"):
         check_model(loaded)
+
+
+def test_one_centre_leaves_no_doubt():
+    X = DIGITS[:40]
+    one = confidence(KMeans(1, n_init=1).fit(X), X).values
+    assert one.max() == 1  # lower only for points far from the centre
+    assert predict_with_confidence(KMeans(1, n_init=1).fit(X), X)[1].max() == 1
+    same = np.ones((6, 3))
+    with pytest.warns(ConvergenceWarning, match="distinct clusters"):
+        model = KMeans(2, n_init=1).fit(same)
+    assert np.isfinite(predict_with_confidence(model, same)[1]).all()

@@ -15,6 +15,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 from rich.progress import Progress as Display
+from rich.table import Column
 from rich.text import Text
 
 from srsg.cli.console import errors, escape, note
@@ -118,8 +119,9 @@ def _display(start: TextColumn | SpinnerColumn, end: str, transient: bool = Fals
         start,
         BarColumn(bar_width=24),
         TextColumn("{task.percentage:>3.0f} %"),
-        _Elapsed(),
-        _Remaining(),
+        # On a narrow terminal the bar gets shorter, and a line stays one line.
+        _Elapsed(table_column=Column(no_wrap=True)),
+        _Remaining(table_column=Column(no_wrap=True)),
         TextColumn(end),
         console=errors,
         transient=transient,

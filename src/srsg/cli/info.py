@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from srsg.cli import options
 from srsg.cli.bars import bars
+from srsg.cli.console import as_options
 from srsg.cli.groups import Reading
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def info(
         advice = f"  -> {fact.advice}" if fact.advice else ""
         print(f"{fact.about + ':':<17} {fact.found}{advice}")
     for note in table.notes:
-        print(f"{'note:':<17} {note}{_advice_on(note)}")
+        print(f"{'note:':<17} {as_options(note)}{_advice_on(note)}")
     for line in outlook:
         print(f"{'srsg cluster:':<17} {line}")
     print(f"Fit for clustering: {'yes' if blocked is None else f'not yet, see {blocked}'}.")

@@ -252,7 +252,10 @@ def _near_centres(
     origin = centres.mean(axis=0)
     _, sizes, axes = np.linalg.svd(centres - origin, full_matrices=False)
     axes = axes[sizes > sizes.max(initial=0.0) * 1e-12]
-    distances = euclidean_distances((X - origin) @ axes.T, (centres - origin) @ axes.T)
+    if len(axes):
+        distances = euclidean_distances((X - origin) @ axes.T, (centres - origin) @ axes.T)
+    else:  # one centre, or several in one place: a point is equally far from all of them
+        distances = np.zeros((len(X), len(centres)))
     own = _memberships(distances)[np.arange(len(X)), cluster]
     squares = ((X - centres[cluster]) ** 2).sum(axis=1)
     # 1 / (1 + d^2 / usual) is how well a centre explains a point: 1/2 at the usual distance.
