@@ -203,3 +203,31 @@ def test_a_row_of_zeros_leaves_the_candidates_that_can_take_it():
     assert "srsg" not in search.results_["candidate"]
     assert "srsg, standardised, affine" in search.results_["candidate"]
     assert search.labels_.shape == (150,)
+
+
+class Faulty(KMeans):
+    """Fails on samples, or has no label for the last points."""
+
+    def __init__(self, n_clusters=2, *, fault="raises", random_state=None):
+        super().__init__(n_clusters, random_state=random_state)
+        self.fault = fault
+
+    def fit_predict(self, X, y=None, sample_weight=None):
+        if self.fault == "raises":
+            raise RuntimeError("out of ideas")
+        return super().fit_predict(X)[:-3]
+
+
+def test_a_candidate_that_fails_is_named():
+    X = np.random.default_rng(0).standard_normal((60, 5))
+    search = StabilitySearch([("good", KMeans()), ("bad", Faulty())], 2, random_state=0)
+    with pytest.raises(RuntimeError, match="out of ideas") as caught:
+        search.fit(X)
+    assert caught.value.__notes__ == ["Raised by the candidate 'bad' on a sample of the data."]
+
+
+def test_a_candidate_with_too_few_labels():
+    X = np.random.default_rng(0).standard_normal((60, 5))
+    search = StabilitySearch([("short", Faulty(fault="short")), ("k", KMeans())], 2, random_state=0)
+    with pytest.raises(ValueError, match=r"fit_predict of Faulty returned labels of shape \(39,\)"):
+        search.fit(X)

@@ -44,6 +44,12 @@ def labels_for_each(
     """
     if not isinstance(clusterer_of(candidate), GraphClusterer):
         columns = [fresh(candidate, count, seed).fit_predict(X) for count in counts]
+        for labels in columns:
+            if np.shape(labels) != (X.shape[0],):
+                raise ValueError(
+                    f"fit_predict of {type(candidate).__name__} returned labels of shape "
+                    f"{np.shape(labels)} for {X.shape[0]} points."
+                )
         return np.column_stack(columns)
     model = fresh(candidate, None, seed)
     if isinstance(model, Pipeline) and len(model.steps) > 1:

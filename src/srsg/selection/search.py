@@ -394,7 +394,11 @@ class StabilitySearch(BestCountsMixin, ClusterMixin, BaseEstimator):
         fits = []
         with progress.stage(f"{name}: samples", resamples.n_fits) as stage, _quietly():
             for part in parts:
-                fits.append(labels_for_each(clusterer, part, counts, seed))
+                try:
+                    fits.append(labels_for_each(clusterer, part, counts, seed))
+                except Exception as error:
+                    error.add_note(f"Raised by the candidate {name!r} on a sample of the data.")
+                    raise
                 stage.advance()
                 whole.advance()
         n_points, found = len(resamples.points), []
