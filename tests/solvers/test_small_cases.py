@@ -17,6 +17,7 @@ from srsg.solvers import (
     smce_codes,
     theorem_step,
 )
+from srsg.solvers.small_problems import likely_coordinates
 from srsg.solvers.smce import equal_rows
 from srsg.solvers.verification import certificates_hold
 
@@ -112,3 +113,22 @@ def test_a_change_of_any_code_is_noticed(kind, ridge):
         assert not certificates_hold(points, codes, claimed, every, **facts)
         others = np.delete(every, row)
         assert certificates_hold(points, codes, claimed[others], others, **facts)
+
+
+@pytest.mark.parametrize("new", [False, True])
+def test_likely_coordinates_are_the_support_and_what_nearly_half_of_the_neighbors_use(new):
+    rng = np.random.default_rng(0)
+    n_points, n_rows = 200, 30 if new else 200
+    codes = sparse.random_array((n_points, n_points), density=0.03, rng=rng).tocsr()
+    own = sparse.random_array((n_rows, n_points), density=0.03, rng=rng).tocsr() if new else codes
+    columns = np.concatenate([rng.permutation(n_points)[:5] for _ in range(n_rows)])
+    shape = (n_rows, n_points)
+    graph = sparse.csr_array((np.ones(5 * n_rows), columns, np.arange(0, 5 * n_rows + 1, 5)), shape)
+    starts, index = likely_coordinates(own, graph, codes if new else None)
+    votes = graph.toarray() @ (codes.toarray() != 0)
+    expected = (own.toarray() != 0) | ((votes > 0) & (2 * votes >= 3))
+    if not new:
+        np.fill_diagonal(expected, False)
+    for row in range(n_rows):
+        found = index[starts[row] : starts[row + 1]]
+        np.testing.assert_array_equal(found, np.flatnonzero(expected[row]))

@@ -57,6 +57,7 @@ def nearest_codes(codes: sparse.csr_array, n_neighbors: int) -> sparse.csr_array
     """
     unit = unit_codes(abs(codes))
     likeness = sparse.csr_array(unit @ unit.T)
+    likeness.sort_indices()  # otherwise old versions of SciPy set wrong entries
     likeness.setdiag(0.0)
     likeness.eliminate_zeros()
     nearest = largest_codes(likeness, n_neighbors)

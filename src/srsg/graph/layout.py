@@ -64,6 +64,7 @@ def _pulls(graph: Any, neighbors: Any) -> sparse.csr_array:
     blocks = blocks_of_rows(graph.shape[0], BLOCK_SIZE)
     heavy = [largest_codes(sparse.csr_array(graph[rows]), MOST_EDGES + 1) for rows in blocks]
     edges = sparse.csr_array(sparse.vstack(heavy), dtype=np.float64)
+    edges.sort_indices()  # otherwise old versions of SciPy set wrong entries
     edges.setdiag(0.0)
     edges.eliminate_zeros()
     heaviest = edges.max(axis=1).toarray()

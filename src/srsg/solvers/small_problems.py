@@ -303,12 +303,14 @@ def likely_coordinates(
     voters_of = np.repeat(np.diff(graph.indptr), np.diff(votes.indptr))
     votes.data = (2 * votes.data >= voters_of - 2).astype(np.int32)
     both = sparse.csr_array(own + votes)
+    both.sort_indices()
+    row = np.repeat(np.arange(both.shape[0]), np.diff(both.indptr))
+    likely = both.data > 0
     # No point codes itself; a new point is not among the points.
     if voters is None:
-        both.setdiag(0)
-    both.eliminate_zeros()
-    both.sort_indices()
-    return both.indptr.astype(np.int64), both.indices.astype(np.int64)
+        likely &= both.indices != row
+    sizes = np.bincount(row[likely], minlength=both.shape[0])
+    return np.cumsum([0, *sizes]), both.indices[likely].astype(np.int64)
 
 
 def _ones(codes: sparse.csr_array) -> sparse.csr_array:
