@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tokenize
 from pathlib import Path
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any
 
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
@@ -76,6 +76,14 @@ class Walk:
 
     def __init__(self, package: Path) -> None:
         self.package = f"{package}{os.sep}"
+        # Before Python 3.12 numba reports calls of compiled functions, too.
+        self.compiled = {
+            _place(each.py_func.__code__)
+            for name, module in list(sys.modules.items())
+            if name.startswith("srsg.")
+            for each in vars(module).values()
+            if hasattr(each, "py_func")
+        }
         self.files: list[str] = []
         self.changes = 0
         self._last = ""
@@ -84,11 +92,17 @@ class Walk:
         name = frame.f_code.co_filename
         if event != "call" or not name.startswith(self.package):
             return
+        if _place(frame.f_code) in self.compiled:
+            return
         if name not in self.files:
             self.files.append(name)
         if self._last and name != self._last:
             self.changes += 1
         self._last = name
+
+
+def _place(code: CodeType) -> tuple[str, int]:
+    return code.co_filename, code.co_firstlineno
 
 
 def walk_of_a_fit(package: Path) -> dict[str, Any]:

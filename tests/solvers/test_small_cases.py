@@ -119,8 +119,8 @@ def test_a_change_of_any_code_is_noticed(kind, ridge):
 def test_likely_coordinates_are_the_support_and_what_nearly_half_of_the_neighbors_use(new):
     rng = np.random.default_rng(0)
     n_points, n_rows = 200, 30 if new else 200
-    codes = sparse.random_array((n_points, n_points), density=0.03, rng=rng).tocsr()
-    own = sparse.random_array((n_rows, n_points), density=0.03, rng=rng).tocsr() if new else codes
+    codes = sparse.csr_array(1.0 * (rng.random((n_points, n_points)) < 0.03))
+    own = sparse.csr_array(1.0 * (rng.random((n_rows, n_points)) < 0.03)) if new else codes
     columns = np.concatenate([rng.permutation(n_points)[:5] for _ in range(n_rows)])
     shape = (n_rows, n_points)
     graph = sparse.csr_array((np.ones(5 * n_rows), columns, np.arange(0, 5 * n_rows + 1, 5)), shape)
