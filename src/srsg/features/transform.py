@@ -45,7 +45,9 @@ def scattering(
     def transform_block(data: tuple[NDArray, Float32], rows: slice) -> None:
         images, results = data[0][rows], data[1][rows]
         padded = images.reshape(-1, *image_shape)[:, bank.rows][:, :, bank.columns]
-        for image, result in zip(padded.astype(np.float32), results, strict=True):
+        # Rows in order, also if there is one image: another layout could change the last bits.
+        padded = padded.astype(np.float32, order="C")
+        for image, result in zip(padded, results, strict=True):
             scatter_image(image, bank, result)
 
     engine.map(transform_block, (X, out), row_slices(len(X), block_size), label="scattering")

@@ -22,7 +22,7 @@ def test_no_worker_has_room_for_all_points_and_the_client_sees_none():
     """With a look at ``benchmarks/dask_cluster.py``, where the limits themselves are that small:
     here they cannot be, for what Python and its libraries take is more than the points."""
     points = views(32, 200_000, 8)
-    with local_cluster(3, "600MB") as client:
+    with local_cluster(3, "800MB") as client:
         L1Graph(engine=client, n_neighbors=1).fit_graph(views(32, 50, 8))  # what all fits take
         before, mine = client.run(memory_now), memory_now()
         model = L1Graph(engine=client, n_neighbors=1).fit_graph(points)
