@@ -38,7 +38,7 @@ solving them."""
 
 STRETCHES_PER_THREAD = 4
 """With more stretches, fewer points wait for another one that is long, but threads are woken more
-often. From two to eight it hardly matters on the paper's data."""
+often. From three to eight it hardly matters on the paper's data."""
 
 KEPT_SIZE = 12
 """Problems with up to this many active coordinates are kept from one sweep to the next. In the
