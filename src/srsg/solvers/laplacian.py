@@ -22,7 +22,7 @@ from srsg.kernels.pulled import (
 )
 from srsg.kernels.pulled_gram import solve_pulled_by_gram
 from srsg.neighbors import neighbor_graph
-from srsg.points import BLOCK_SIZE, Points, blocks_of_rows, row_slices
+from srsg.points import BLOCK_SIZE, Points, row_slices
 from srsg.solvers.l1 import warn_of_violations
 from srsg.solvers.levels import independent_sets
 from srsg.types import FloatArray, IntArray
@@ -40,11 +40,11 @@ FIRST_TOL = 1e-3
 """The tolerance before the first scan: what this scan lets into the working sets does not depend on
 more digits."""
 
-AHEAD = 0.1
+AHEAD = 0.05
 """After a scan a working set takes in every point that would become a violator if the residual
 moved on by this fraction of its last move."""
 
-FARTHEST = 0.05
+FARTHEST = 0.02
 """But no point whose correlation is below ``half_lam`` by more than this fraction of it."""
 
 JOINING_LIMIT = 64
@@ -147,8 +147,8 @@ def laplacian_codes(
     """
     engine = engine or ThreadEngine()
     similarity = symmetrized(init_codes) if laplacian == "codes" else neighbor_graph(neighbors)
-    objective = [_objective(points, init_codes, similarity, lam, gamma)]
     state = _State.before_the_first_scan(points, init_codes)
+    objective = [_objective(state.squared_residual, init_codes, similarity, lam, gamma)]
     gram = _gram_matrix(points, gram_bytes, engine)
     # A copy if the points are in float32: the kernels would be compiled again for these, and the
     # residuals of all points, which are kept, take as much memory anyway.
@@ -170,7 +170,7 @@ def laplacian_codes(
                 state.update(engine.quiet().map(_solve, data, blocks, label="codes"))
                 stage.advance(len(rows))
         result = state.result(points.n)
-        objective.append(_objective(points, result, similarity, lam, gamma))
+        objective.append(_objective(state.squared_residual, result, similarity, lam, gamma))
         converged = abs(objective[-1] - objective[-2]) < tol
         if laplacian == "codes":
             similarity = symmetrized(result)
@@ -191,12 +191,24 @@ class _Problems:
     penalty: PulledPenalty
     last_scan: LastScan
     certificate: Certificate
+    squared_residual: FloatArray
 
     def with_room(self, more: int) -> _Problems:
         """A copy in which every working set can take ``more`` points."""
         width = self.codes.longest + more
         penalty = self.penalty._replace(pull=padded(self.penalty.pull, width))
         return replace(self, codes=self.codes.resized(width), penalty=penalty)
+
+    def in_order(self) -> _Problems:
+        """A copy in which the points of every working set stand in rising order."""
+        index, value, size = self.codes
+        padding = np.arange(index.shape[1]) >= size[:, None]
+        order = np.argsort(np.where(padding, np.iinfo(index.dtype).max, index), axis=1)
+        codes = Codes(
+            np.take_along_axis(index, order, axis=1), np.take_along_axis(value, order, axis=1), size
+        )
+        pull = np.take_along_axis(self.penalty.pull, order, axis=1)
+        return replace(self, codes=codes, penalty=self.penalty._replace(pull=pull))
 
 
 @dataclass
@@ -210,6 +222,7 @@ class _State:
     codes: Codes
     last_scan: LastScan
     certificate: Certificate
+    squared_residual: FloatArray
 
     @classmethod
     def before_the_first_scan(cls, points: Points, init_codes: sparse.csr_array) -> Self:
@@ -217,7 +230,13 @@ class _State:
         # An infinite bound: every point outside may violate, so the first sweep scans all points.
         nothing_known = np.full(points.n, np.inf)
         last_scan = LastScan(np.zeros(points.x.shape), nothing_known, np.zeros(points.n))
-        return cls(Codes.from_csr(init_codes), last_scan, Certificate.empty(points.n))
+        squared_residual = np.empty(points.n)
+        # Block by block, because the fitted points together take as much memory as the points.
+        for rows in row_slices(points.n, BLOCK_SIZE):
+            resid = points.x[rows] - init_codes[rows] @ points.x
+            squared_residual[rows] = np.einsum("ij,ij->i", resid, resid)
+        certificate = Certificate.empty(points.n)
+        return cls(Codes.from_csr(init_codes), last_scan, certificate, squared_residual)
 
     def problems(self, rows: IntArray, weights: sparse.csr_array, lam: float) -> _Problems:
         """The problems of some points, given the codes of their neighbours."""
@@ -236,6 +255,7 @@ class _State:
             PulledPenalty(np.full(len(rows), lam / 2), ridge, pull),
             LastScan(*(part[rows] for part in self.last_scan)),
             Certificate(*(part[rows] for part in self.certificate)),
+            self.squared_residual[rows],
         ).with_room(0)
 
     def update(self, solved: list[_Problems]) -> None:
@@ -248,8 +268,9 @@ class _State:
             self.codes.index[rows, :width] = codes.index[:, :width]
             self.codes.value[rows, :width] = codes.value[:, :width]
             self.codes.size[rows] = codes.size
-            known = (*self.last_scan, *self.certificate)
-            for all_points, some in zip(known, (*part.last_scan, *part.certificate), strict=True):
+            known = (*self.last_scan, *self.certificate, self.squared_residual)
+            new = (*part.last_scan, *part.certificate, part.squared_residual)
+            for all_points, some in zip(known, new, strict=True):
                 all_points[rows] = some
 
     def result(self, n_points: int) -> sparse.csr_array:
@@ -318,6 +339,8 @@ def _solve(data: tuple[Points, FloatArray, FloatArray | None], problems: _Proble
                 last_scan,
                 outside,
             )
+            if gram is not None:  # its rows are then read from their start to their end
+                problems = problems.in_order()
         if tol == TOL:
             # The solver leaves violations up to the tolerance. If less were demanded here, the same
             # points might be let in and dropped again forever.
@@ -325,24 +348,19 @@ def _solve(data: tuple[Points, FloatArray, FloatArray | None], problems: _Proble
         if not len(active):
             break
     certify_pulled(x, rows, problems.codes, problems.penalty, resid, outside, problems.certificate)
-    return problems
+    return replace(problems, squared_residual=np.einsum("ij,ij->i", resid, resid))
 
 
 def _objective(
-    points: Points,
+    squared_residual: FloatArray,
     codes: sparse.csr_array,
     similarity: sparse.csr_array,
     lam: float,
     gamma: float,
 ) -> float:
-    # Block by block, because the fitted points together would take as much memory as the points.
-    # The blocks have a fixed size: another order of the sums would give other bits.
-    fit = 0.0
-    for rows in blocks_of_rows(points.n, BLOCK_SIZE):
-        fit += np.sum((points.x[rows] - codes[rows] @ points.x) ** 2)
     # ``|z_i - z_j|^2 = |z_i|^2 + |z_j|^2 - 2 z_i' z_j`` on the edges only: no n x n array is made.
     edges = sparse.coo_array(similarity)
     squared = np.asarray(codes.multiply(codes).sum(axis=1)).ravel()
     products = np.asarray(codes[edges.row].multiply(codes[edges.col]).sum(axis=1)).ravel()
     distances = squared[edges.row] + squared[edges.col] - 2 * products
-    return float(fit + lam * abs(codes).sum() + gamma * (edges.data @ distances))
+    return float(squared_residual.sum() + lam * abs(codes).sum() + gamma * (edges.data @ distances))
