@@ -13,6 +13,7 @@ from scipy import sparse
 from srsg.files.contents import Contents, Request
 from srsg.files.errors import FileError, parsing
 from srsg.files.labels import LABEL_NAMES
+from srsg.files.unpacking import check_zip
 
 MAPPED_FROM = 64 * 2**20
 """Files of this many bytes or more are memory-mapped instead of read, and used block by block."""
@@ -72,6 +73,7 @@ def load_arrays(path: Path) -> dict[str, NDArray]:
         path.open("rb") as raw,  # NumPy leaves a broken file open
         np.load(raw, allow_pickle=False) as file,
     ):
+        check_zip(path)
         return {name: file[name] for name in file.files}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from pathlib import Path
@@ -13,6 +14,7 @@ from srsg.files.dialects import is_header
 from srsg.files.errors import FileError, parsing
 from srsg.files.frames import Frame
 from srsg.files.text_tables import distinct_names, typed
+from srsg.files.unpacking import check_zip
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +44,8 @@ def _rows(path: Path, name: str | None) -> tuple[list[list[Any]], tuple[str, ...
     from python_calamine import CalamineWorkbook
 
     with parsing(str(path), "a spreadsheet"):
+        if zipfile.is_zipfile(path):  # Excel's old files are not
+            check_zip(path)
         try:
             with CalamineWorkbook.from_path(str(path)) as book:
                 sheets = book.sheet_names

@@ -13,6 +13,7 @@ from srsg.files.arrays import choose_arrays
 from srsg.files.contents import Contents, Request
 from srsg.files.errors import FileError, needed, parsing
 from srsg.files.matlab_elements import byte_order, dense_of_columns, read_variables
+from srsg.files.unpacking import check_size
 
 HDF5_START = b"\x89HDF\r\n\x1a\n"
 USER_BLOCK = 512
@@ -60,6 +61,7 @@ def read_hdf5(path: Path, request: Request) -> Contents:
         if "MATLAB_sparse" in item.attrs:
             arrays[name] = _sparse(item)
         elif isinstance(item, h5py.Dataset) and name.rpartition("/")[0] not in arrays:
+            check_size(str(path), path.stat().st_size, item.nbytes)
             array = _dataset(h5py, item)
             if array is not None:
                 arrays[name] = array if kind is None else array.T

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 import mmap
 import struct
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -18,6 +17,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+
+from srsg.files.unpacking import from_zlib
 
 HEADER = 128
 MATRIX, COMPRESSED = 14, 15
@@ -76,7 +77,8 @@ def read_variables(path: Path, order: str) -> dict[str, NDArray]:
         data = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
     for element in _elements(data[HEADER:], order, aligned=False):
         if element.kind == COMPRESSED:
-            element = next(_elements(memoryview(zlib.decompress(element.content)), order))
+            content = from_zlib(str(path), element.content)
+            element = next(_elements(memoryview(content), order))
         if element.kind == MATRIX:
             name, values = _variable(element.content, order)
             if values is not None and not name.startswith("__"):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-import io
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -15,20 +13,11 @@ from srsg.files.dialects import SEPARATORS, dialect_of, stated_separator
 from srsg.files.errors import FileError, parsing
 from srsg.files.frames import Frame, frame_of
 from srsg.files.text_tables import parse_table
+from srsg.files.unpacking import check_size, from_gzip
 
 MOST_COLUMNS = 100_000
 """Text files with more columns are refused: they would take minutes, and usually it is the line
 ends that are wrong."""
-
-SMALL = 256 * 2**20
-"""So many bytes of text are always unpacked."""
-
-MOST_COMPRESSED = 200
-"""More text than that is unpacked only up to so many times the size of the file. Tables of numbers
-shrink to a third, and tables of nearly nothing but zeros to a hundredth."""
-
-PIECE = 2**20
-"""So many bytes are unpacked at a time."""
 
 MARKS = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16", b"\xef\xbb\xbf": "utf-8-sig"}
 """The first bytes of text that names its encoding."""
@@ -38,7 +27,7 @@ def read_text(path: Path, request: Request) -> Contents:
     """CSV, or TSV by the ending; compressed by gzip or not."""
     data = path.read_bytes()
     if data.startswith(b"\x1f\x8b"):
-        data = _unpacked(str(path), data)
+        data = from_gzip(str(path), data)
     sep = "\t" if ".tsv" in path.name.lower() else None
     return _read_bytes(str(path), data, sep, request)
 
@@ -56,6 +45,9 @@ def read_parquet(path: Path, request: Request) -> Contents:
     from pyarrow import parquet
 
     with parsing(str(path), "Parquet"), parquet.ParquetFile(path) as file:
+        # One value that is repeated a million times takes a few bytes there.
+        numbers = file.metadata.num_rows * file.metadata.num_columns
+        check_size(str(path), path.stat().st_size, 8 * numbers)
         frame = frame_of(file.read())
     return choose_columns(str(path), frame, request)
 
@@ -74,22 +66,6 @@ def read_excel(path: Path, request: Request) -> Contents:
     sheet = excel.read_sheet(path, request.variable)
     found = _choose(str(path), sheet.frame, sheet.has_header, request)
     return replace(found, notes=(*sheet.notes, *found.notes))
-
-
-def _unpacked(name: str, data: bytes) -> bytes:
-    """What gzip compressed, unless it is much more than a table would be: a megabyte can hold a
-    gigabyte of one character."""
-    most = max(SMALL, MOST_COMPRESSED * len(data))
-    text = bytearray()
-    with parsing(name, "gzip"), gzip.open(io.BytesIO(data)) as file:
-        while piece := file.read(PIECE):
-            text += piece
-            if len(text) > most:
-                raise FileError(
-                    f"{name}: {len(data) / 1e6:.1f} MB unpack to more than {most / 1e6:.0f} MB, "
-                    "which no table does. If it is one, unpack it first."
-                )
-    return bytes(text)
 
 
 def _read_bytes(name: str, data: bytes, sep: str | None, request: Request) -> Contents:
