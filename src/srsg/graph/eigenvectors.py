@@ -255,8 +255,8 @@ def _filtered(
         return _chebyshev(matrix, vectors, degree, _interval(least))
     graph = (*unsigned_indices(matrix), matrix.data)
     # A filtered vector does not depend on those beside it, so every thread can take a share.
-    share = min(MOST_AT_ONCE, -(-vectors.shape[1] // engine.n_workers))
-    parts = [vectors[:, first : first + share] for first in range(0, vectors.shape[1], share)]
+    rounds = ceil(vectors.shape[1] / (MOST_AT_ONCE * engine.n_workers))
+    parts = np.array_split(vectors, min(rounds * engine.n_workers, vectors.shape[1]), axis=1)
     task = partial(_filter_part, degree=degree, interval=_interval(least))
     return np.hstack(engine.map(task, (matrix, graph), parts, label="filter"))
 
