@@ -129,8 +129,8 @@ def plus_low_rank(
 
 
 def _leading_dense(matrix: Graph | LinearOperator, count: int) -> Pairs:
-    size = matrix.shape[0]
-    values, vectors = _last_pairs(matrix @ np.eye(size), count)
+    dense = matrix.toarray() if sparse.issparse(matrix) else matrix @ np.eye(matrix.shape[0])
+    values, vectors = _last_pairs(dense, count)
     return values[::-1].copy(), vectors[:, ::-1]
 
 
