@@ -2,6 +2,7 @@
 
 import gzip
 import tracemalloc
+import zipfile
 import zlib
 
 import numpy as np
@@ -45,8 +46,6 @@ def zeros_in_hdf5(path):
 
 
 def zeros_in_a_spreadsheet(path):
-    import zipfile
-
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("xl/worksheets/sheet1.xml", b" " * MANY)
 
