@@ -66,20 +66,18 @@ def main(arguments: list[str] | None = None) -> None:
     if options.before is None:
         parser.error("--before is needed: the folder src of another checkout.")
     sources = {"before": options.before.resolve(), "now": HERE / "src"}
-    rows, load = [], os.getloadavg()[0]
+    rows, laplacian, load = [], [], os.getloadavg()[0]
     for name in options.only:
         try:
             rows.append(measure(name, options.data, sources, options.runs))
+            for count in LAPLACIAN.get(name, ()):
+                row = laplacian_row(name, count, options.data, sources, options.runs)
+                print(row, flush=True)
+                laplacian.append(row)
         except FileNotFoundError as error:
             print(f"{name} is left out: {error}", file=sys.stderr)
             continue
         print(rows[-1], flush=True)
-    laplacian = [
-        laplacian_row(name, count, options.data, sources, options.runs)
-        for name in options.only
-        for count in LAPLACIAN.get(name, ())
-    ]
-    print(*laplacian, sep="\n", flush=True)
     if options.write:
         known = {"before": commit(options.before), "now": commit(HERE), "load": f"{load:.1f}"}
         introduction = [line.format(**known) for line in INTRODUCTION]

@@ -39,6 +39,18 @@ def zeros_in_mat(path):
     io.savemat(path, {"X": np.zeros((MANY // 80, 10))}, do_compression=True)
 
 
+def many_zeros_in_mat(path):
+    some = np.zeros((MANY // 320, 10))  # a quarter each: none is too much by itself
+    io.savemat(path, {f"X{number}": some for number in range(4)}, do_compression=True)
+
+
+def many_zeros_in_hdf5(path):
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(path, "w") as file:
+        for number in range(4):
+            file.create_dataset(f"X{number}", (MANY // 320, 10), "f8", chunks=(10**4, 10))
+
+
 def zeros_in_hdf5(path):
     h5py = pytest.importorskip("h5py")
     with h5py.File(path, "w") as file:
@@ -58,7 +70,9 @@ def zeros_in_a_spreadsheet(path):
         (sparse_zeros, ".npz"),
         (one_number_in_parquet, ".parquet"),
         (zeros_in_mat, ".mat"),
+        (many_zeros_in_mat, ".mat"),
         (zeros_in_hdf5, ".h5"),
+        (many_zeros_in_hdf5, ".h5"),
         (zeros_in_a_spreadsheet, ".xlsx"),
     ],
 )

@@ -61,12 +61,14 @@ def read_hdf5(path: Path, request: Request) -> Contents:
         if "MATLAB_sparse" in item.attrs:
             arrays[name] = _sparse(item)
         elif isinstance(item, h5py.Dataset) and name.rpartition("/")[0] not in arrays:
-            check_size(str(path), path.stat().st_size, item.nbytes)
             array = _dataset(h5py, item)
             if array is not None:
                 arrays[name] = array if kind is None else array.T
 
+    sizes: list[int] = []
     with parsing(str(path), "HDF5"), h5py.File(path, "r") as file:
+        file.visititems(lambda _, item: sizes.append(getattr(item, "nbytes", 0)))
+        check_size(str(path), path.stat().st_size, sum(sizes))
         file.visititems(visit)
     if not arrays:
         raise FileError(f"{path}: has no arrays.")

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from srsg.files.unpacking import from_zlib
+from srsg.files.unpacking import check_size, from_zlib
 
 HEADER = 128
 MATRIX, COMPRESSED = 14, 15
@@ -73,11 +73,14 @@ def read_variables(path: Path, order: str) -> dict[str, NDArray]:
         With the reason, for the middle of a sentence.
     """
     found: dict[str, NDArray] = {}
+    unpacked = 0
     with path.open("rb") as file:
         data = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
     for element in _elements(data[HEADER:], order, aligned=False):
         if element.kind == COMPRESSED:
             content = from_zlib(str(path), element.content)
+            unpacked += len(content)
+            check_size(str(path), len(data), unpacked)  # all of them together
             element = next(_elements(memoryview(content), order))
         if element.kind == MATRIX:
             name, values = _variable(element.content, order)
