@@ -34,6 +34,21 @@ class SparseRows(NamedTuple):
     n_columns: int
 
 
+class LeftOut(NamedTuple):
+    """What inner products leave out: the lengths of the rests of the vectors and of the points.
+
+    The exact product of vector p and point t differs by at most ``vectors[p] * points[t]``, and by
+    rounding.
+    """
+
+    vectors: NDArray[np.float32]
+    points: NDArray[np.float32]
+
+    @classmethod
+    def nothing(cls, n_vectors: int, n_points: int) -> LeftOut:
+        return cls(np.zeros(n_vectors, np.float32), np.zeros(n_points, np.float32))
+
+
 Graph = sparse.csr_array | FloatArray
 """A weighted graph as the spectral step takes it, sparse or dense."""
 

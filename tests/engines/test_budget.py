@@ -10,7 +10,7 @@ import pytest
 
 from srsg import SRSG, ElasticNetGraph, L1Graph
 from srsg.datasets import make_union_of_subspaces
-from srsg.engines.budget import block_size_within, free_memory, in_bytes
+from srsg.engines.budget import blocks_within, free_memory, in_bytes
 
 
 def many_points(n_points=6000, dtype=np.float32):
@@ -48,7 +48,7 @@ def test_too_little_memory_is_refused_before_any_work(monkeypatch):
 def test_little_free_memory_is_no_error(monkeypatch):
     """Only who asks for a budget is held to it."""
     monkeypatch.setattr("srsg.engines.budget.free_memory", lambda: 1000)
-    assert block_size_within(None, (10_000, 100), np.dtype("f4"), 2) == 16
+    assert blocks_within(None, (10_000, 100), np.dtype("f4"), 2).size == 16
 
 
 @pytest.fixture

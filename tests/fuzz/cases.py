@@ -45,7 +45,7 @@ def smaller_blocks(model, X):
 
     again = type(model)(**model.get_params())
     with (
-        patch("srsg.estimators.fitting.block_size_within", lambda *_: 1),
+        patch("srsg.estimators.fitting.blocks_within", lambda *_: (1, 0.0)),
     ):
         check_same_bits(model, again.fit(X))
 

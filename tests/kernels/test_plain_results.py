@@ -40,6 +40,7 @@ from srsg.solvers import (
     smce_codes,
     srsg_codes,
 )
+from srsg.types import LeftOut
 from support import plain
 from support.kernels import from_python
 
@@ -349,7 +350,14 @@ def test_nearest_in_a_shard():
     targets = np.vstack([points.x[[0, 6]], points.x[5]])
     found = SortedLists.empty(3, 4)
     products = (targets @ shard.T).astype(np.float32)
-    nearest(shard, targets, own, products, ScanBounds(4, 0.0, 1e-6), found)
+    nearest(
+        shard,
+        targets,
+        own,
+        products,
+        ScanBounds(4, 0.0, 1e-6, LeftOut.nothing(*products.shape)),
+        found,
+    )
     for p in range(3):
         distances = ((shard - targets[p]) ** 2).sum(axis=1)
         if own[p] >= 4:
@@ -377,7 +385,7 @@ def test_violators_are_the_worst(most):
     codes = Codes(np.array([[5, 0], [1, 2]]), np.zeros((2, 2)), np.array([1, 2]))
     found, outside = SortedLists.empty(2, 5), np.zeros(2)
     products = (resid @ points.x.T).astype(np.float32)
-    bounds = ScanBounds(0, 1e-10, points.correlation_error)
+    bounds = ScanBounds(0, 1e-10, points.correlation_error, LeftOut.nothing(*products.shape))
     most = np.array([most, most])
     violators(points.x, own, resid, products, codes, half_lam, bounds, most, found, outside)
     for p in range(2):

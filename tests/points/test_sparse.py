@@ -10,6 +10,7 @@ from srsg.engines.checkpoint import points_fingerprint
 from srsg.kernels.correlations import ScanBounds, SortedLists, nearest
 from srsg.points import Points, kernel_rows, root_mean_square_length, unit_points
 from srsg.points.sparse import TILE
+from srsg.types import LeftOut
 from support.text import term_weights
 
 
@@ -65,7 +66,7 @@ def test_equal_points_are_at_distance_zero(texts):
     points = unit_points(twice)
     dense = points.x.toarray()
     found = SortedLists.empty(points.n, 2)
-    bounds = ScanBounds(0, 0.0, points.correlation_error)
+    bounds = ScanBounds(0, 0.0, points.correlation_error, LeftOut.nothing(points.n, points.n))
     own = np.arange(points.n)
     nearest(kernel_rows(points.x), dense, own, points.correlations(dense), bounds, found)
     assert (found.key[:, 0] == 0).all()

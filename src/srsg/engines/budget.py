@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -61,14 +62,21 @@ def in_words(n_bytes: float) -> str:
     return f"{n_bytes / 1e9:.1f} GB" if n_bytes >= 1e9 else f"{n_bytes / 1e6:.1f} MB"
 
 
-def block_size_within(
+class Blocks(NamedTuple):
+    """How many points each worker may scan at once, and the bytes that this leaves unused."""
+
+    size: int
+    spare: float
+
+
+def blocks_within(
     max_memory: int | str | None,
     shape: tuple[int, int],
     dtype: np.dtype,
     n_workers: int,
     n_nonzero: int | None = None,
-) -> int:
-    """How many points each worker may scan at once.
+) -> Blocks:
+    """The blocks that fit into memory.
 
     Parameters
     ----------
@@ -84,7 +92,7 @@ def block_size_within(
 
     Returns
     -------
-    int
+    Blocks
 
     Raises
     ------
@@ -94,10 +102,10 @@ def block_size_within(
     Examples
     --------
     >>> import numpy as np
-    >>> from srsg.engines.budget import block_size_within
-    >>> block_size_within("1GB", (50_000, 100), np.dtype("f4"), 4)
+    >>> from srsg.engines.budget import blocks_within
+    >>> blocks_within("1GB", (50_000, 100), np.dtype("f4"), 4).size
     256
-    >>> block_size_within("500MB", (50_000, 100), np.dtype("f4"), 4)
+    >>> blocks_within("500MB", (50_000, 100), np.dtype("f4"), 4).size
     84
     """
     n_points, n_features = shape
@@ -111,7 +119,7 @@ def block_size_within(
     # Correlations with all points in float32; residuals in float64 and float32.
     row = n_workers * (4 * n_points + 12 * n_features + CODE_BYTES)
     allowed = SHARE_OF_FREE * free_memory() if max_memory is None else in_bytes(max_memory)
-    size = int((allowed - fixed) // row)
+    size = min(int((allowed - fixed) // row), BLOCK_SIZE)
     # Without a limit from the user, slow blocks are better than none.
     if size < LEAST_BLOCK and max_memory is not None:
         raise ValueError(
@@ -119,7 +127,8 @@ def block_size_within(
             f"take {in_words(fixed + LEAST_BLOCK * row)} on {n_workers} threads. Allow more, or "
             "take fewer threads with n_jobs."
         )
-    return min(max(size, LEAST_BLOCK), BLOCK_SIZE)
+    size = max(size, LEAST_BLOCK)
+    return Blocks(size, allowed - fixed - size * row)
 
 
 def free_memory() -> float:

@@ -61,6 +61,8 @@ class Engine(Protocol):
     checkpoint: Checkpoint
     block_size: int
     """How many points are compared with all points at once."""
+    spare_memory: float
+    """Bytes that algorithms may take to be faster, in addition to what blocks take."""
 
     @property
     def n_workers(self) -> int:

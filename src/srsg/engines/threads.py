@@ -54,6 +54,7 @@ class ThreadEngine:
     ) -> None:
         self._n_threads = cpu_count() if n_jobs is None else effective_n_jobs(n_jobs)
         self.progress, self.checkpoint, self.block_size = progress, checkpoint, block_size
+        self.spare_memory = float("inf")
         self._pool = ThreadPoolExecutor(self._n_threads)
 
     @property

@@ -17,7 +17,7 @@ from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.validation import validate_data
 
 from srsg.engines import Engine, ThreadEngine
-from srsg.engines.budget import block_size_within
+from srsg.engines.budget import blocks_within
 from srsg.engines.checkpoint import FolderCheckpoint
 from srsg.engines.progress import (
     NO_CHECKPOINT,
@@ -301,7 +301,8 @@ def engine_of(
         if x is not None and hasattr(estimator, "max_memory"):
             allowed, n_threads = estimator.max_memory, engine.n_workers
             n_nonzero = getattr(x, "nnz", None)  # of sparse points
-            engine.block_size = block_size_within(allowed, x.shape, x.dtype, n_threads, n_nonzero)
+            blocks = blocks_within(allowed, x.shape, x.dtype, n_threads, n_nonzero)
+            engine.block_size, engine.spare_memory = blocks
         return engine
     from srsg.engines.dask.clients import client_of
     from srsg.engines.dask.engine import DaskEngine

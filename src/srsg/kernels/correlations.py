@@ -2,7 +2,8 @@
 
 Correlations arrive in float32 with a known error bound. Whatever that error could decide wrongly
 is computed again in float64, so the outcome does not depend on how the matrix product was rounded,
-and thus neither on the number of threads nor on the size of the blocks.
+nor on what was left out of it, and thus neither on the number of threads nor on the size of the
+blocks.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import numpy as np
 from srsg.kernels.compiled import ZERO, helper, kernel
 from srsg.kernels.linalg import dot
 from srsg.kernels.rows import nonzero_columns, row_distance, row_dot
-from srsg.types import FloatArray, IntArray
+from srsg.types import FloatArray, IntArray, LeftOut
 
 
 class ScanBounds(NamedTuple):
@@ -23,12 +24,13 @@ class ScanBounds(NamedTuple):
 
     ``first`` is the index of the first of these points among all points. A point violates the
     conditions if its absolute correlation with the residual is above ``half_lam + tol``.
-    Correlations of unit vectors are known up to ``error``.
+    Correlations of unit vectors are known up to ``error``, and to what was left out of them.
     """
 
     first: int
     tol: float
     error: float
+    left_out: LeftOut
 
 
 class SortedLists(NamedTuple):
@@ -103,29 +105,34 @@ def nearest(points, targets, own, correlations, bounds, found):
     not one of them. Between unit vectors, the largest correlation is the smallest distance.
     """
     n_points = correlations.shape[1]
+    rests = bounds.left_out.points
+    noted = np.empty(n_points, np.int64)
     for p in range(targets.shape[0]):
         row = correlations[p]
         itself = own[p] - bounds.first
         keys = found.key[p]
         ids = found.index[p]
-        # The first pass finds the largest rounded correlations. They show how small a rounded
-        # correlation may be for its point to be among the nearest after all. The second pass
-        # computes the distances of all such points. Keys are negative correlations at first,
-        # because lists keep the smallest keys.
+        rest = bounds.left_out.vectors[p]
+        # One pass finds the largest lower bounds of correlations. They show how small an upper
+        # bound may be for its point to be among the nearest after all. Points that are above this
+        # cut, as far as it is known by then, are noted, and distances decide between those that
+        # still are in the end. Keys are negative bounds at first, because lists keep the smallest.
         count = ZERO
-        worst = -np.inf
+        n_noted = ZERO
+        cut = -np.inf
         for t in range(n_points):
-            if row[t] > worst and t != itself:
-                count = insert_sorted(keys, ids, count, -np.float64(row[t]), t)
+            if row[t] + rest * rests[t] >= cut and t != itself:
+                noted[n_noted] = t
+                n_noted += 1
+                count = insert_sorted(keys, ids, count, -np.float64(row[t] - rest * rests[t]), t)
+                # Twice the error, because both this point and the last of the list may be off. A
+                # list that is not full leaves the cut at minus infinity.
                 if count == keys.shape[0]:
-                    worst = -keys[count - 1]
-        # Twice the error, because both the point in question and the last of the list may be off.
-        # A list that is not full leaves the cut at minus infinity: every point gets a distance.
-        cut = worst - 2 * bounds.error
+                    cut = -keys[count - 1] - 2 * bounds.error
         count = ZERO
         columns = nonzero_columns(points, targets[p])
-        for t in range(n_points):
-            if row[t] >= cut and t != itself:
+        for t in noted[:n_noted]:
+            if row[t] + rest * rests[t] >= cut:
                 # Distances, not correlations: equal points are at exactly zero from each other, so
                 # rounding does not decide their order.
                 distance = row_distance(points, t, targets[p], columns)
@@ -158,8 +165,11 @@ def violators(points, own, resid, correlations, codes, half_lam, bounds, most, f
     largest absolute correlation of a point outside the working set, if it is above ``half_lam``.
     ``correlations`` are overwritten.
     """
+    rests = bounds.left_out.points
+    noted = np.empty(correlations.shape[1], np.int64)
     for p in range(own.shape[0]):
         row = correlations[p]
+        rest = bounds.left_out.vectors[p]
         leave_out(row, own[p] - bounds.first)
         for k in range(codes.size[p]):
             leave_out(row, codes.index[p, k] - bounds.first)
@@ -168,25 +178,25 @@ def violators(points, own, resid, correlations, codes, half_lam, bounds, most, f
         bound = half_lam[p] + bounds.tol
         keys = found.key[p, : most[p]]
         ids = found.index[p, : most[p]]
-        # Two passes, as in `nearest`. Nearly every row ends the first one without a candidate, so
-        # its loop compares float32 with float32 and does nothing else. Rounding ``weakest`` to
-        # float32 loses no violator: the first pass only says how far down the second must go.
+        # As in `nearest`. Nearly every point fails the first comparison, so it is one of float32
+        # with float32; the error bound allows for the rounding of the cut. It starts at half_lam,
+        # not at the bound: the certificate needs the exact value of the largest correlation, even
+        # if that is within the tolerance.
         count = ZERO
-        weakest = np.float32(bound - slack)
+        n_noted = ZERO
+        cut = np.float32(half_lam[p] - slack)
         for t in range(row.shape[0]):
-            if abs(row[t]) > weakest:
-                count = insert_sorted(keys, ids, count, -np.float64(abs(row[t])), t)
+            if abs(row[t]) + rest * rests[t] >= cut:
+                noted[n_noted] = t
+                n_noted += 1
+                least = abs(row[t]) - rest * rests[t]
+                count = insert_sorted(keys, ids, count, -np.float64(least), t)
                 if count == most[p]:
-                    weakest = np.float32(-keys[count - 1])
-        # Down to half_lam, not to the bound: the certificate needs the exact value of the largest
-        # correlation, even if it is within the tolerance.
-        cut = half_lam[p] - slack
-        if count == most[p]:
-            cut = max(cut, -keys[count - 1] - 2 * slack)
+                    cut = max(cut, np.float32(-keys[count - 1] - 2 * slack))
         count = ZERO
         largest = 0.0
-        for t in range(row.shape[0]):
-            if abs(row[t]) >= cut:
+        for t in noted[:n_noted]:
+            if abs(row[t]) + rest * rests[t] >= cut:
                 strength = abs(row_dot(points, t, resid[p]))
                 largest = max(largest, strength)
                 if strength > bound:

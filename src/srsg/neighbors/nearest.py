@@ -11,7 +11,7 @@ import numpy as np
 from srsg.engines import Engine, ThreadEngine
 from srsg.kernels.correlations import ScanBounds, SortedLists, nearest
 from srsg.points import Points, Queries, Rows, dense_rows
-from srsg.types import FloatArray, IntArray
+from srsg.types import FloatArray, IntArray, LeftOut
 
 
 def nearest_neighbors(
@@ -59,9 +59,11 @@ class _Search:
     def scan_shard(self, shard: Points, started: Queries) -> SortedLists:
         assert started.new is not None
         found = SortedLists.empty(len(started), self.n_neighbors)
-        bounds = ScanBounds(shard.first, 0.0, shard.correlation_error)
         # A part at a time: the correlations of all queries with all points might not fit in memory.
-        for rows, correlations in shard.correlations_in_parts(started.new, self.block_size):
+        for rows, correlations, left_out in shard.correlations_in_parts(
+            started.new, self.block_size
+        ):
+            bounds = ScanBounds(shard.first, 0.0, shard.correlation_error, left_out)
             x, own = started.new[rows], started.own[rows]
             nearest(shard.for_kernels, x, own, correlations, bounds, found.take(rows))
         return found
@@ -112,5 +114,6 @@ class Searchable:
         # The kernel takes this measure of nearness in place of correlations. The points themselves,
         # not the centred ones, give the distances: centring has rounded those.
         if n_neighbors:
-            nearest(self.x, targets, own, nearness, ScanBounds(0, 0.0, error), found)
+            bounds = ScanBounds(0, 0.0, error, LeftOut.nothing(*nearness.shape))
+            nearest(self.x, targets, own, nearness, bounds, found)
         return found.index

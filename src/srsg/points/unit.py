@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from srsg.points.principal import PrincipalAxes
 from srsg.points.sparse import (
     UnitRows,
     longest_row,
@@ -19,7 +20,7 @@ from srsg.points.sparse import (
     sparse_correlations,
     sparse_unit_rows,
 )
-from srsg.types import DenseRows, IntArray, Matrix, SparseRows
+from srsg.types import DenseRows, IntArray, LeftOut, Matrix, SparseRows
 
 KernelRows: TypeAlias = DenseRows | SparseRows
 """Points of unit length as the kernels take them."""
@@ -44,6 +45,8 @@ class Points:
     x: UnitRows
     first: int = 0
     """Index of the first point among all points, if these are only a shard."""
+    principal: PrincipalAxes | None = None
+    """Axes along which scans are cheaper, where that is so."""
 
     in_shards: ClassVar[bool] = False
     """Whether they are on the workers of a cluster, so that ``x`` is not available here."""
@@ -105,18 +108,27 @@ class Points:
 
     def correlations_in_parts(
         self, vectors: NDArray[np.floating], part_size: int
-    ) -> Iterator[tuple[slice, NDArray[np.float32]]]:
-        """Slices of the vectors, each with its :meth:`correlations`.
+    ) -> Iterator[tuple[slice, NDArray[np.float32], LeftOut]]:
+        """Slices of the vectors, each with its :meth:`correlations` and what they leave out.
+
+        Where the points have principal axes, the products are those along the axes.
 
         One array serves all parts in turn, so use it before taking the next: allocating that much
         memory again and again may cost as much as the product itself.
         """
         room = np.empty((min(part_size, len(vectors)), self.n), np.float32)
 
-        def products(part: slice) -> tuple[slice, NDArray[np.float32]]:
-            return part, self.correlations(vectors[part], room)
-
-        return map(products, row_slices(len(vectors), part_size))
+        for part in row_slices(len(vectors), part_size):
+            some = vectors[part]
+            if self.principal is None:
+                yield part, self.correlations(some, room), LeftOut.nothing(len(some), self.n)
+                continue
+            correlations, left_out = self.principal.correlations(some, room[: len(some)])
+            far = np.flatnonzero(left_out.vectors > self.principal.longest)
+            if len(far):
+                correlations[far] = self.correlations(some[far])
+                left_out.vectors[far] = 0.0
+            yield part, correlations, left_out
 
 
 def kernel_rows(x: UnitRows) -> KernelRows:

@@ -10,7 +10,7 @@ working set grows in the same way, whatever the blocks are and wherever the poin
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,8 @@ from srsg.engines import Engine, ThreadEngine
 from srsg.engines.progress import NO_CHECKPOINT, Checkpoint
 from srsg.engines.warnings import warn_user
 from srsg.kernels.codes import Codes
-from srsg.points import Points, Queries
+from srsg.points import Points, Queries, is_memory_mapped, row_slices
+from srsg.points.principal import PrincipalAxes, along, axes_pay, bytes_of_axes, principal_axes
 from srsg.solvers.scans import L1Scan, ScanBlock, Scanned, WorkingSets
 from srsg.types import FloatArray, IntArray
 
@@ -158,6 +159,7 @@ def solve_exactly(
     keep: Checkpoint = NO_CHECKPOINT,
 ) -> SolvedSets:
     """Let violators into the working sets until there are none, or after ``MAX_SCANS``."""
+    points = with_principal_axes(points, active, engine)
     scanned: list[Scanned] = []
     n_scans = 0
     while len(active.rows):
@@ -200,6 +202,28 @@ def solve_exactly(
         neighbors=neighbors,
         n_scans=n_scans,
     )
+
+
+def with_principal_axes(points: Points, sets: WorkingSets, engine: Engine) -> Points:
+    """The points, with principal axes if these make the scans cheaper."""
+    # Points on a cluster, in files or with few non-zeros are scanned as they are.
+    elsewhere = points.in_shards or sparse.issparse(points.x) or is_memory_mapped(points.x)
+    if elsewhere or not axes_pay(points.n, len(sets), points.n_features):
+        return points
+    if bytes_of_axes(points.n, points.n_features) > engine.spare_memory:
+        return points
+    strength, label = float(sets.penalty.half_lam.min()), "principal axes"
+    [axes] = engine.quiet().map(principal_axes, points.x, [strength], label=label)
+    if axes is None:
+        return points
+    scores = np.empty((points.n, axes.shape[1]), np.float32)
+    rest = np.empty(points.n, np.float32)
+
+    def project(x: NDArray, rows: slice) -> None:
+        scores[rows], rest[rows] = along(axes, x[rows])
+
+    engine.map(project, points.x, row_slices(points.n), label=label)
+    return replace(points, principal=PrincipalAxes.of(axes, scores, rest, strength))
 
 
 def _scan(

@@ -13,7 +13,7 @@ from srsg.kernels.codes import Codes, residuals
 from srsg.kernels.correlations import ScanBounds, SortedLists, nearest, strongest
 from srsg.kernels.omp import add_and_refit
 from srsg.points import Points, Queries, Rows, kernel_rows
-from srsg.types import IntArray
+from srsg.types import IntArray, LeftOut
 
 ROUNDING = 1e-28
 """A residual whose squared norm is at most this is rounding: fitting it would add random points."""
@@ -96,7 +96,8 @@ def _pursue(
         # In the first step the residuals are the points themselves, so the correlations also tell
         # which points are nearest. This comes first: `strongest` overwrites the correlations.
         if step == 0 and n_neighbors:
-            nearest(all_points, resid, own, correlations, ScanBounds(0, 0.0, error), neighbors)
+            bounds = ScanBounds(0, 0.0, error, LeftOut.nothing(*correlations.shape))
+            nearest(all_points, resid, own, correlations, bounds, neighbors)
         strongest(all_points, own, resid, correlations, codes, error, chosen, strength)
         left_over = np.einsum("ij,ij->i", resid, resid)
         # A code is done when nothing is left to fit, or when no point correlates with the residual.

@@ -195,9 +195,11 @@ class L1Scan:
         neighbors = SortedLists.empty(len(most), self.n_neighbors)
         worst = SortedLists.empty(len(most), int(most.max()))
         outside = np.empty(len(most))
-        bounds = ScanBounds(shard.first, self.tol, shard.correlation_error)
         # A part at a time: the correlations of all queries with all points might not fit in memory.
-        for part, correlations in shard.correlations_in_parts(started.resid, self.block_size):
+        for part, correlations, left_out in shard.correlations_in_parts(
+            started.resid, self.block_size
+        ):
+            bounds = ScanBounds(shard.first, self.tol, shard.correlation_error, left_out)
             own, resid = started.own[part], started.resid[part]
             if self.n_neighbors:
                 # In the first scan working sets are empty: the residuals are the points themselves.

@@ -70,7 +70,7 @@ class DaskEngine:
         checkpoint: Checkpoint = NO_CHECKPOINT,
     ) -> None:
         self.client, self.progress, self.checkpoint = client, progress, checkpoint
-        self.block_size = BLOCK_SIZE
+        self.block_size, self.spare_memory = BLOCK_SIZE, 0.0
 
     @property
     def n_workers(self) -> int:
