@@ -91,16 +91,20 @@ def test_axes_of_points_that_lie_in_few_dimensions_leave_out_nothing():
     assert l1_codes(unit_points(X), 0.1).kkt_violation.max() < 1e-9
 
 
-def test_where_axes_are_not_worth_it(tmp_path):
+def test_points_in_a_file_have_the_same_axes(tmp_path):
+    np.save(tmp_path / "X.npy", fading(2))
+    mapped = unit_points(np.load(tmp_path / "X.npy", mmap_mode="r"))
+    ours, plain = with_axes(mapped).principal, with_axes(unit_points(fading(2))).principal
+    np.testing.assert_array_equal(ours.scores, plain.scores)
+
+
+def test_where_axes_are_not_worth_it():
     X = fading(2)
     assert with_axes(unit_points(X)).principal is not None
     few = unit_points(X[:700])
     assert with_axes(few) is few
     texts = unit_points(sparse.csr_array(X))
     assert with_axes(texts) is texts
-    np.save(tmp_path / "X.npy", X)
-    mapped = unit_points(np.load(tmp_path / "X.npy", mmap_mode="r"))
-    assert with_axes(mapped) is mapped
     even = unit_points(np.random.default_rng(0).standard_normal((1000, 48)))
     assert with_axes(even) is even
     points, engine = unit_points(X), ThreadEngine(2)

@@ -22,7 +22,7 @@ from srsg.engines import Engine, ThreadEngine
 from srsg.engines.progress import NO_CHECKPOINT, Checkpoint
 from srsg.engines.warnings import warn_user
 from srsg.kernels.codes import Codes
-from srsg.points import Points, Queries, is_memory_mapped, row_slices
+from srsg.points import Points, Queries, row_slices
 from srsg.points.principal import PrincipalAxes, along, axes_pay, bytes_of_axes, principal_axes
 from srsg.solvers.scans import L1Scan, ScanBlock, Scanned, WorkingSets
 from srsg.types import FloatArray, IntArray
@@ -206,9 +206,9 @@ def solve_exactly(
 
 def with_principal_axes(points: Points, sets: WorkingSets, engine: Engine) -> Points:
     """The points, with principal axes if these make the scans cheaper."""
-    # Points on a cluster, in files or with few non-zeros are scanned as they are.
-    elsewhere = points.in_shards or sparse.issparse(points.x) or is_memory_mapped(points.x)
-    if elsewhere or not axes_pay(points.n, len(sets), points.n_features):
+    # Points on a cluster or with few non-zeros are scanned as they are.
+    as_they_are = points.in_shards or sparse.issparse(points.x)
+    if as_they_are or not axes_pay(points.n, len(sets), points.n_features):
         return points
     if bytes_of_axes(points.n, points.n_features) > engine.spare_memory:
         return points
