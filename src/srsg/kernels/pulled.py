@@ -272,6 +272,15 @@ def solve_pulled(points, chosen, rows, codes, penalty, tol, resids):
 
 
 @kernel()
+def renew_residuals(points, chosen, rows, codes, resids):
+    """Set the residuals of the chosen rows."""
+    for p in chosen:
+        own = in_float64(points[rows[p]])
+        index = codes.index[p, : codes.size[p]]
+        renew_residual(points, own, index, codes.value[p, : codes.size[p]], resids[p])
+
+
+@kernel()
 def certify_pulled(points, rows, codes, penalty, resids, outside, certificate):
     """Set the certificates of all rows, given the largest violations outside the working sets."""
     for p in range(rows.shape[0]):

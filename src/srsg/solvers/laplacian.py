@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal, Self
 
 import numpy as np
@@ -18,11 +20,13 @@ from srsg.kernels.pulled import (
     ROUNDING,
     PulledPenalty,
     certify_pulled,
+    renew_residuals,
     solve_pulled,
 )
 from srsg.kernels.pulled_gram import solve_pulled_by_gram
 from srsg.neighbors import neighbor_graph
 from srsg.points import BLOCK_SIZE, Points, row_slices
+from srsg.points.principal import leading_scores
 from srsg.solvers.l1 import warn_of_violations
 from srsg.solvers.levels import independent_sets
 from srsg.types import FloatArray, IntArray
@@ -39,6 +43,13 @@ ROUNDING_ALLOWANCE = 10
 FIRST_TOL = 1e-3
 """The tolerance before the first scan: what this scan lets into the working sets does not depend on
 more digits."""
+
+FIRST_AXES = 64
+"""Nor does it depend on all of the points: before the first scan they are compared along so many of
+their leading principal axes."""
+
+MOST_LEFT_OUT = 0.1
+"""Unless these axes leave out more than this fraction of the points' squared length."""
 
 AHEAD = 0.05
 """After a scan a working set takes in every point that would become a violator if the residual
@@ -149,10 +160,10 @@ def laplacian_codes(
     similarity = symmetrized(init_codes) if laplacian == "codes" else neighbor_graph(neighbors)
     state = _State.before_the_first_scan(points, init_codes)
     objective = [_objective(state.squared_residual, init_codes, similarity, lam, gamma)]
-    gram = _gram_matrix(points, gram_bytes, engine)
     # A copy if the points are in float32: the kernels would be compiled again for these, and the
     # residuals of all points, which are kept, take as much memory anyway.
-    data = points, points.x.astype(np.float64, copy=False), gram
+    x = points.x.astype(np.float64, copy=False)
+    data = _Data(points, x, _gram_matrix(points, gram_bytes, engine), _rough_points(x, engine))
     converged = False
     while not converged and len(objective) <= max_sweeps:
         # Both S_ij and S_ji tie the codes of points i and j together.
@@ -166,7 +177,7 @@ def laplacian_codes(
             for rows in independent_sets(weights.indptr, weights.indices):
                 fair_share = -(-len(rows) // engine.n_workers)  # keeps all workers busy
                 parts = np.split(rows, range(0, len(rows), min(engine.block_size, fair_share))[1:])
-                blocks = [state.problems(part, weights, lam) for part in parts]
+                blocks = [partial(state.problems, part, weights, lam) for part in parts]
                 state.update(engine.quiet().map(_solve, data, blocks, label="codes"))
                 stage.advance(len(rows))
         result = state.result(points.n)
@@ -180,6 +191,19 @@ def laplacian_codes(
     after = f"at most {MAX_SCANS} scans per sweep"
     warn_of_violations(state.certificate.violation, reached, after)
     return LaplacianCodes(result, np.array(objective), *state.certificate, converged)
+
+
+@dataclass(frozen=True)
+class _Data:
+    """All points, for scans and in float64, their inner products, and a rough version of them.
+
+    The last two are None where they would take too much memory or save no time.
+    """
+
+    points: Points
+    x: FloatArray
+    gram: FloatArray | None
+    rough: FloatArray | None
 
 
 @dataclass(frozen=True)
@@ -299,9 +323,19 @@ def _gram_matrix(points: Points, most_bytes: int, engine: Engine) -> FloatArray 
     return gram
 
 
-def _solve(data: tuple[Points, FloatArray, FloatArray | None], problems: _Problems) -> _Problems:
+def _rough_points(x: FloatArray, engine: Engine) -> FloatArray | None:
+    """The points along their leading principal axes; None if these would not save time."""
+    n, n_features = x.shape
+    if n_features < GRAM_FEATURES or n < FIRST_AXES:
+        return None
+    [rough] = engine.quiet().map(leading_scores, x, [FIRST_AXES], label="principal axes")
+    left_out = 1 - np.einsum("ij,ij->", rough, rough) / n
+    return rough if left_out <= MOST_LEFT_OUT else None
+
+
+def _solve(data: _Data, prepared: Callable[[], _Problems]) -> _Problems:
     """Solve on the working sets, and scan all points for violators where there may be any."""
-    points, x, gram = data
+    points, x, problems = data.points, data.x, prepared()
     rows, last_scan = problems.rows, problems.last_scan
     half_lam = problems.penalty.half_lam
     resid = np.empty((len(rows), x.shape[1]))
@@ -310,11 +344,8 @@ def _solve(data: tuple[Points, FloatArray, FloatArray | None], problems: _Proble
     # The first round is rough. The second one solves all points to the full tolerance; from then on
     # only those go on that still have violators outside their working sets.
     for tol in (FIRST_TOL, *(TOL,) * (MAX_SCANS - 1)):
-        codes, penalty = problems.codes, problems.penalty
-        if gram is None:
-            solve_pulled(x, active, rows, codes, penalty, tol, resid)
-        else:
-            solve_pulled_by_gram(gram, x, active, rows, codes, penalty, tol, resid)
+        codes = problems.codes
+        _solve_on_sets(data, active, problems, tol, resid)
         moved = np.linalg.norm(resid[active] - last_scan.resid[active], axis=1)
         # A correlation with a unit vector changes by no more than the residual moves.
         may_violate = last_scan.bound[active] + moved * NORM_MARGIN > half_lam[active]
@@ -339,7 +370,7 @@ def _solve(data: tuple[Points, FloatArray, FloatArray | None], problems: _Proble
                 last_scan,
                 outside,
             )
-            if gram is not None:  # its rows are then read from their start to their end
+            if data.gram is not None:  # its rows are then read from their start to their end
                 problems = problems.in_order()
         if tol == TOL:
             # The solver leaves violations up to the tolerance. If less were demanded here, the same
@@ -349,6 +380,21 @@ def _solve(data: tuple[Points, FloatArray, FloatArray | None], problems: _Proble
             break
     certify_pulled(x, rows, problems.codes, problems.penalty, resid, outside, problems.certificate)
     return replace(problems, squared_residual=np.einsum("ij,ij->i", resid, resid))
+
+
+def _solve_on_sets(
+    data: _Data, active: IntArray, problems: _Problems, tol: float, resid: FloatArray
+) -> None:
+    """Solve some of the problems over their working sets, and set the residuals."""
+    what = active, problems.rows, problems.codes
+    if tol == FIRST_TOL and data.rough is not None:
+        unused = np.empty((len(resid), data.rough.shape[1]))
+        solve_pulled(data.rough, *what, problems.penalty, tol, unused)
+        renew_residuals(data.x, *what, resid)
+    elif data.gram is None:
+        solve_pulled(data.x, *what, problems.penalty, tol, resid)
+    else:
+        solve_pulled_by_gram(data.gram, data.x, *what, problems.penalty, tol, resid)
 
 
 def _objective(
