@@ -44,13 +44,14 @@ def test_products_along_the_axes_are_within_their_bound(seed, length, single):
     axes = principal_axes(points.x, HALF_LAM)
     assert axes.shape[1] < 30
     scores, rest = along(axes, points.x)
+    principal = PrincipalAxes.of(axes, scores.T, rest, HALF_LAM)
     vectors = length * unit_points(fading(seed + 1, 50)).x
-    found, left_out = PrincipalAxes.of(axes, scores, rest, HALF_LAM).correlations(vectors)
+    found, left_out = principal.correlations(vectors)
     exact = vectors @ points.x.T.astype(np.float64)
     bound = left_out.vectors[:, None] * left_out.points.astype(np.float64)
     assert (np.abs(found - exact) <= bound + length * points.correlation_error).all()
     # Tight where a vector is a point: then both rests point the same way.
-    own, left_out = PrincipalAxes.of(axes, scores, rest, HALF_LAM).correlations(points.x)
+    own, left_out = principal.correlations(points.x)
     missing = 1 - own.diagonal().astype(np.float64)
     np.testing.assert_allclose(missing, left_out.points**2, atol=1e-5)
 

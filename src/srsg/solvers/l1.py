@@ -216,11 +216,12 @@ def with_principal_axes(points: Points, sets: WorkingSets, engine: Engine) -> Po
     [axes] = engine.quiet().map(principal_axes, points.x, [strength], label=label)
     if axes is None:
         return points
-    scores = np.empty((points.n, axes.shape[1]), np.float32)
+    scores = np.empty((axes.shape[1], points.n), np.float32)
     rest = np.empty(points.n, np.float32)
 
     def project(x: NDArray, rows: slice) -> None:
-        scores[rows], rest[rows] = along(axes, x[rows])
+        some, rest[rows] = along(axes, x[rows])
+        scores[:, rows] = some.T
 
     engine.map(project, points.x, row_slices(points.n), label=label)
     return replace(points, principal=PrincipalAxes.of(axes, scores, rest, strength))
