@@ -158,11 +158,12 @@ def _leading_filtered(
     room = np.empty((size, min(LARGEST_BASIS * width, size)))
     basis = room[:, :width]
     basis[:] = linalg.qr(_filtered(matrix, start, FIRST_DEGREE, 0.0, engine), mode="economic")[0]
-    inner = _product(basis.T, matrix @ basis, engine)
+    inner = _product(basis.T, _image(matrix, basis, engine), engine)
     least = -0.9  # an interval without width would have no polynomial
     for _ in range(MOST_ROUNDS):
         values, vectors = _ritz_pairs(basis, inner, width, engine)
-        residuals = np.linalg.norm(matrix @ vectors - vectors * values, axis=0)[:count]
+        image = _image(matrix, vectors, engine)
+        residuals = np.linalg.norm(image - vectors * values, axis=0)[:count]
         unfinished = np.flatnonzero(residuals > TOLERANCE)
         if not unfinished.size:
             break
@@ -175,7 +176,7 @@ def _leading_filtered(
         degree = _degree(least, FILTERED_TOP)
         filtered = _filtered(matrix, vectors[:, unfinished], degree, least, engine)
         new = _orthonormal(filtered, engine, basis)
-        image = matrix @ new
+        image = _image(matrix, new, engine)
         mixed = _product(basis.T, image, engine)
         inner = np.block([[inner, mixed], [mixed.T, _product(new.T, image, engine)]])
         room[:, basis.shape[1] : basis.shape[1] + new.shape[1]] = new
@@ -228,6 +229,19 @@ def _product(left: FloatArray, right: FloatArray, engine: Engine) -> FloatArray:
 def _multiply(data: tuple[FloatArray, FloatArray], rows: slice) -> FloatArray:
     left, right = data
     return left[rows] @ right
+
+
+def _image(matrix: Graph | LinearOperator, vectors: FloatArray, engine: Engine) -> FloatArray:
+    """``matrix @ vectors``, with a share of the vectors on each thread if the matrix is sparse."""
+    if not sparse.issparse(matrix) or matrix.nnz * vectors.shape[1] < LEAST_SHARED:
+        return matrix @ vectors
+    # SciPy treats every vector alike, whatever is beside it, so shares of any size have its bits.
+    parts = np.array_split(vectors, min(engine.n_workers, vectors.shape[1]), axis=1)
+    return np.hstack(engine.map(_apply, matrix, parts, label="product"))
+
+
+def _apply(matrix: sparse.csr_array, vectors: FloatArray) -> FloatArray:
+    return matrix @ vectors
 
 
 def _degree(least: float, top: float) -> int:
