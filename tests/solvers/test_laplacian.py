@@ -85,3 +85,21 @@ def test_little_memory_does_without(problem, calls):
     allowed = 12 * points.n**2
     assert LaplacianL1Graph(3, max_memory=allowed)._gram_bytes() < 8 * points.n**2
     assert LaplacianL1Graph(3, max_memory="100GB")._gram_bytes() == laplacian.GRAM_BYTES
+
+
+def test_the_rough_round_changes_no_code(problem, monkeypatch):
+    ours = coded(*problem)
+    assert laplacian._rough_points(problem[0].x, ThreadEngine(1)).shape == (150, 64)
+    monkeypatch.setattr(laplacian, "_rough_points", lambda x, engine: None)
+    plain = coded(*problem)
+    assert (ours.codes.data != plain.codes.data).any()  # other starts, so other rounding
+    assert abs(ours.codes - plain.codes).max() < 1e-8
+    assert max(ours.kkt_violation.max(), plain.kkt_violation.max()) < 1e-9
+
+
+def test_no_rough_round_where_axes_leave_out_too_much():
+    rng = np.random.default_rng(0)
+    even = unit_points(rng.standard_normal((300, 160))).x
+    assert laplacian._rough_points(even, ThreadEngine(1)) is None
+    assert laplacian._rough_points(even[:60], ThreadEngine(1)) is None
+    assert laplacian._rough_points(even[:, :100], ThreadEngine(1)) is None
