@@ -62,6 +62,17 @@ def pulled_sets(codes, rows, starts, neighbors, weights, sets, pull):
             place[sets.index[p, k]] = -1
 
 
+@kernel()
+def sort_sets(chosen, codes, pull):
+    """Put the points of the chosen working sets in rising order."""
+    for p in chosen:
+        size = codes.size[p]
+        order = np.argsort(codes.index[p, :size])
+        codes.index[p, :size] = codes.index[p, :size][order]
+        codes.value[p, :size] = codes.value[p, :size][order]
+        pull[p, :size] = pull[p, :size][order]
+
+
 @helper()
 def keep_pulled(codes, penalty, p):
     """Drop from a working set the points that are neither used nor pulled."""

@@ -13,7 +13,7 @@ from scipy import sparse
 
 from srsg.engines import Engine, ThreadEngine
 from srsg.kernels.codes import Codes, padded, symmetrized
-from srsg.kernels.laplacian import LastScan, pulled_sets, renew_working_sets
+from srsg.kernels.laplacian import LastScan, pulled_sets, renew_working_sets, sort_sets
 from srsg.kernels.lasso import Certificate
 from srsg.kernels.pulled import (
     NORM_MARGIN,
@@ -218,21 +218,13 @@ class _Problems:
     squared_residual: FloatArray
 
     def with_room(self, more: int) -> _Problems:
-        """A copy in which every working set can take ``more`` points."""
+        """The same, where every working set can take ``more`` points; a copy if there is no room
+        yet."""
         width = self.codes.longest + more
+        if width <= self.codes.width:
+            return self
         penalty = self.penalty._replace(pull=padded(self.penalty.pull, width))
         return replace(self, codes=self.codes.resized(width), penalty=penalty)
-
-    def in_order(self) -> _Problems:
-        """A copy in which the points of every working set stand in rising order."""
-        index, value, size = self.codes
-        padding = np.arange(index.shape[1]) >= size[:, None]
-        order = np.argsort(np.where(padding, np.iinfo(index.dtype).max, index), axis=1)
-        codes = Codes(
-            np.take_along_axis(index, order, axis=1), np.take_along_axis(value, order, axis=1), size
-        )
-        pull = np.take_along_axis(self.penalty.pull, order, axis=1)
-        return replace(self, codes=codes, penalty=self.penalty._replace(pull=pull))
 
 
 @dataclass
@@ -273,14 +265,17 @@ class _State:
         width = int((self.codes.size[rows] + edges @ self.codes.size).max())
         codes, pull = Codes.empty(len(rows), width), np.zeros((len(rows), width))
         pulled_sets(self.codes, rows, weights.indptr, weights.indices, weights.data, codes, pull)
+        # Most of that width is not used, since neighbours use the same points. A first scan may
+        # double the working sets.
+        width = codes.longest + max(JOINING_LIMIT, codes.longest)
         return _Problems(
             rows,
-            codes,
-            PulledPenalty(np.full(len(rows), lam / 2), ridge, pull),
+            codes.resized(width),
+            PulledPenalty(np.full(len(rows), lam / 2), ridge, padded(pull, width)),
             LastScan(*(part[rows] for part in self.last_scan)),
             Certificate(*(part[rows] for part in self.certificate)),
             self.squared_residual[rows],
-        ).with_room(0)
+        )
 
     def update(self, solved: list[_Problems]) -> None:
         """Store the new codes of some points, and what is now known about them."""
@@ -371,7 +366,7 @@ def _solve(data: _Data, prepared: Callable[[], _Problems]) -> _Problems:
                 outside,
             )
             if data.gram is not None:  # its rows are then read from their start to their end
-                problems = problems.in_order()
+                sort_sets(scanned, problems.codes, problems.penalty.pull)
         if tol == TOL:
             # The solver leaves violations up to the tolerance. If less were demanded here, the same
             # points might be let in and dropped again forever.
