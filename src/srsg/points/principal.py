@@ -101,7 +101,7 @@ def bytes_of_axes(n_points: int, n_features: int) -> float:
     --------
     >>> from srsg.points.principal import bytes_of_axes
     >>> bytes_of_axes(70_000, 784)
-    250433792.0
+    240606464.0
     """
     # The points along the axes, in float32; the sample, and matrices for its axes, in float64.
     scores = 4 * MOST_KEPT * n_points * n_features
