@@ -1,27 +1,10 @@
 """The problems of the Laplacian-regularised l1-graph, and what a scan tells about them."""
 
-from __future__ import annotations
-
-from typing import NamedTuple
-
 import numpy as np
 
 from srsg.kernels.compiled import ZERO, helper, kernel
 from srsg.kernels.correlations import insert_sorted
-from srsg.kernels.linalg import assign, dot
-from srsg.types import FloatArray
-
-
-class LastScan(NamedTuple):
-    """What the last scan of each point showed about the points outside its working set.
-
-    The residual at that scan; the largest absolute correlation with it that a point outside can
-    have; and how far below ``half_lam`` a point's correlation could be for it to join.
-    """
-
-    resid: FloatArray
-    bound: FloatArray
-    radius: FloatArray
+from srsg.kernels.linalg import dot
 
 
 @kernel()
@@ -63,84 +46,124 @@ def pulled_sets(codes, rows, starts, neighbors, weights, sets, pull):
 
 
 @kernel()
-def sort_sets(chosen, codes, pull):
-    """Put the points of the chosen working sets in rising order."""
-    for p in chosen:
-        size = codes.size[p]
-        order = np.argsort(codes.index[p, :size])
-        codes.index[p, :size] = codes.index[p, :size][order]
-        codes.value[p, :size] = codes.value[p, :size][order]
-        pull[p, :size] = pull[p, :size][order]
+def norm_and_distances(codes, starts, neighbors, weights):
+    """The l1 norm of all codes, and ``sum_ij S_ij |z_i - z_j|^2``, with S a CSR matrix."""
+    n = codes.size.shape[0]
+    squares = np.empty(n)
+    l1_norm = 0.0
+    for i in range(n):
+        values = codes.value[i, : codes.size[i]]
+        squares[i] = dot(values, values)
+        for value in values:
+            l1_norm += abs(value)
+    # One code at a time as a full vector, which is cleared only where it was used.
+    full = np.zeros(n)
+    distances = 0.0
+    for i in range(n):
+        for k in range(codes.size[i]):
+            full[codes.index[i, k]] = codes.value[i, k]
+        for e in range(starts[i], starts[i + 1]):
+            j = neighbors[e]
+            inner = 0.0
+            for k in range(codes.size[j]):
+                inner += codes.value[j, k] * full[codes.index[j, k]]
+            distances += weights[e] * (squares[i] + squares[j] - 2 * inner)
+        for k in range(codes.size[i]):
+            full[codes.index[i, k]] = 0.0
+    return l1_norm, distances
 
 
 @helper()
-def keep_pulled(codes, penalty, p):
-    """Drop from a working set the points that are neither used nor pulled."""
-    # A point with a pull has a condition of its own, which the scan outside does not check: it has
-    # to stay in the working set.
-    count = ZERO
-    for k in range(codes.size[p]):
-        if codes.value[p, k] != 0.0 or penalty.pull[p, k] != 0.0:
-            codes.index[p, count] = codes.index[p, k]
-            codes.value[p, count] = codes.value[p, k]
-            penalty.pull[p, count] = penalty.pull[p, k]
-            count += 1
-    codes.size[p] = count
+def put_in_row(codes, penalty, p, k, index, value, pull):
+    """Set entry k of a row."""
+    codes.index[p, k] = index
+    codes.value[p, k] = value
+    penalty.pull[p, k] = pull
+
+
+@helper()
+def sort_working_set(codes, penalty, p):
+    """Put the points of a working set in rising order."""
+    size = codes.size[p]
+    order = np.argsort(codes.index[p, :size])
+    codes.index[p, :size] = codes.index[p, :size][order]
+    codes.value[p, :size] = codes.value[p, :size][order]
+    penalty.pull[p, :size] = penalty.pull[p, :size][order]
 
 
 @kernel()
 def renew_working_sets(
-    points,
-    chosen,
-    rows,
-    resid,
-    correlations,
-    codes,
-    penalty,
-    error,
-    most,
-    last_scan,
-    outside,
+    points, chosen, rows, resid, correlations, codes, penalty, ahead, reached, error, most, outside
 ):
     """Renew the working sets after a scan: violators join, and points that are nearly violators.
 
-    ``most[p]`` is how many may join; ``outside[p]`` becomes the largest violation by a point that
-    was not in the working set. Row q of the correlations belongs to row ``chosen[q]`` of everything
-    else. Float64 decides about every point, so that nothing depends on the rounding of the scan.
+    A point is nearly one if ``(1 + ahead)`` times its correlation is above ``half_lam``. At most
+    ``most[p]`` points join that no neighbour pulls on. Points that are not used and not close to
+    it leave. ``outside[p]`` becomes the largest violation by a point that the code does not use.
+    Row q of the correlations belongs to row ``chosen[q]`` of everything else; they are overwritten.
+    Float64 decides about every point, so that nothing depends on the rounding of the scan.
+
+    Returns the chosen rows whose working sets took in a point that violates the conditions by more
+    than ``reached[p]``.
     """
+    grown = np.empty(chosen.shape[0], np.int64)
+    n_grown = ZERO
     for q in range(chosen.shape[0]):
         p = chosen[q]
         row = correlations[q]
-        keep_pulled(codes, penalty, p)
-        size = codes.size[p]
-        for k in range(size):
-            row[codes.index[p, k]] = np.nan  # fails every comparison
-        row[rows[p]] = np.nan
+        half_lam = penalty.half_lam[p]
         # The error bound is for unit vectors; it grows with the length of the residual.
         slack = error * np.sqrt(dot(resid[p], resid[p]))
-        # Those that are nearly violators join now, which may save the next scan.
-        least = penalty.half_lam[p] - last_scan.radius[p]
-        cut = least - slack
+        least = half_lam / (1.0 + ahead)
+        before, listed = codes.size[p], penalty.listed[p]
+        size = ZERO
+        n_pulled = ZERO
+        pulled = np.empty(listed, np.int64)
+        pulls = np.empty(listed)
+        worst = 0.0
+        new = 0.0
+        for k in range(listed):
+            t, value, pull = codes.index[p, k], codes.value[p, k], penalty.pull[p, k]
+            stays = value != 0.0
+            if not stays and abs(row[t] + pull) > least - slack:
+                strength = abs(dot(points[t], resid[p]) + pull)
+                worst = max(worst, strength)
+                stays = strength > least
+                if k >= before:
+                    new = max(new, strength)
+            row[t] = np.nan  # fails every comparison below
+            if stays:
+                put_in_row(codes, penalty, p, size, t, value, pull)
+                size += 1
+            elif pull != 0.0:
+                pulled[n_pulled] = t
+                pulls[n_pulled] = pull
+                n_pulled += 1
+        row[rows[p]] = np.nan
         keys = np.empty(most[p])
         ids = np.empty(most[p], np.int64)
         count = ZERO
         for t in range(points.shape[0]):
-            if abs(row[t]) > cut:
+            if abs(row[t]) > least - slack:
                 strength = abs(dot(points[t], resid[p]))
                 if strength > least:
                     count = insert_sorted(keys, ids, count, -strength, t)
-                    # Once the list is full, only stronger points matter: for the rest of this scan,
-                    # and for the bound on the points that stay outside.
+                    # Once the list is full, only stronger points matter.
                     if count == most[p]:
                         least = -keys[count - 1]
-                        cut = least - slack
         for k in range(count):
-            codes.index[p, size + k] = ids[k]
-            codes.value[p, size + k] = 0.0
-            penalty.pull[p, size + k] = 0.0
+            put_in_row(codes, penalty, p, size + k, ids[k], 0.0, 0.0)
+            worst = max(worst, -keys[k])
+            new = max(new, -keys[k])
         codes.size[p] = size + count
-        # A correlation changes by no more than the residual moves. So while later residuals stay
-        # close to this one, the bound shows without a scan that no point outside violates.
-        assign(last_scan.resid[p], resid[p])
-        last_scan.bound[p] = least
-        outside[p] = max(0.0, -keys[0] - penalty.half_lam[p]) if count > 0 else 0.0
+        sort_working_set(codes, penalty, p)
+        # Behind the working set stand the points with a pull that are not in it: their conditions
+        # differ from those of all other points, so the next scan has to look at them one by one.
+        for k in range(n_pulled):
+            put_in_row(codes, penalty, p, size + count + k, pulled[k], 0.0, pulls[k])
+        penalty.listed[p] = size + count + n_pulled
+        outside[p] = max(0.0, worst - half_lam)
+        if new - half_lam > reached[p]:
+            grown[n_grown] = p
+            n_grown += 1
+    return grown[:n_grown]

@@ -19,15 +19,20 @@ from srsg.kernels.compiled import VECTORISED, ZERO, helper, kernel
 from srsg.kernels.direct import to_first_zero
 from srsg.kernels.lasso import duality_gap, violation_at
 from srsg.kernels.linalg import assign, dot, in_float64, start_dot
-from srsg.types import FloatArray
+from srsg.types import FloatArray, IntArray
 
 
 class PulledPenalty(NamedTuple):
-    """For every row: half of lam, the ridge, and the pull on each point of the working set."""
+    """For every row: half of lam, the ridge, and the pull on each of the points that are listed.
+
+    The first points of a row of the codes are its working set. Behind them, up to ``listed``, stand
+    points outside the working set that the neighbours pull on.
+    """
 
     half_lam: FloatArray
     ridge: FloatArray
     pull: FloatArray
+    listed: IntArray
 
 
 MAX_ROUNDS = 500
@@ -282,13 +287,16 @@ def renew_residuals(points, chosen, rows, codes, resids):
 
 @kernel()
 def certify_pulled(points, rows, codes, penalty, resids, outside, certificate):
-    """Set the certificates of all rows, given the largest violations outside the working sets."""
+    """Set the certificates of all rows, given the largest violations by points that are not
+    used."""
     for p in range(rows.shape[0]):
         index = codes.index[p, : codes.size[p]]
         z = codes.value[p, : codes.size[p]]
-        entrants = np.empty(z.shape[0], np.int64)
-        inside, _ = violations(points, index, penalty, p, z, resids[p], entrants)
-        worst = max(inside, outside[p])
+        worst = outside[p]
+        for k in range(z.shape[0]):
+            if z[k] != 0.0:
+                slope = gradient(points, index, penalty, p, z, resids[p], k)
+                worst = max(worst, violation_at(penalty.half_lam[p], z[k], slope))
         # Twice, because the conditions are those of half the objective.
         certificate.violation[p] = 2 * worst
         terms = gap_terms(in_float64(points[rows[p]]), resids[p], z, penalty, p)

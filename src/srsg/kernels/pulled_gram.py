@@ -7,13 +7,8 @@ nearly every pair of points meets in many problems, and its inner product is com
 import numpy as np
 
 from srsg.kernels.compiled import ZERO, helper, kernel
-from srsg.kernels.direct import objective, to_first_zero
-from srsg.kernels.lasso import (
-    compute_gradient,
-    coordinate_sweep,
-    violation_at,
-    worst_violation,
-)
+from srsg.kernels.direct import to_first_zero
+from srsg.kernels.lasso import coordinate_sweep, worst_violation
 from srsg.kernels.linalg import assign, dot, fill, in_float64, multiply
 from srsg.kernels.pulled import (
     FIRST_REDUCTION,
@@ -28,71 +23,50 @@ PASSES = 2
 
 
 @helper()
-def fetch_rows(gram, index, ridge, members, count, fetched, products):
-    """Fetch the members' rows of the working set's Gram matrix, unless they are there already."""
-    # Only rows of members are needed, and few points of a working set ever are members. Their
-    # entries are scattered in the large matrix, so they are read once and then lie side by side.
-    for a in range(count):
-        k = members[a]
-        if not fetched[k]:
-            fetched[k] = True
-            row = gram[index[k]]
-            for j in range(index.shape[0]):
-                products[k, j] = row[index[j]]
-            # The ridge belongs to the problem, not to the points: the matrix of all has none.
-            products[k, k] += ridge
+def fetch(gram, index, ridge, inner):
+    """Copy the inner products of a working set into a small matrix, and add the ridge."""
+    # Their places are scattered in the large matrix, which takes most of the time. Half of them are
+    # enough, because the matrix is symmetric.
+    for a in range(index.shape[0]):
+        row = gram[index[a]]
+        for c in range(a):
+            inner[a, c] = row[index[c]]
+        inner[a, a] = row[index[a]] + ridge
+    for a in range(index.shape[0]):
+        for c in range(a):
+            inner[c, a] = inner[a, c]
 
 
 @helper()
-def find_members(half_lam, z, gradient, reached, members):
-    """Find the coordinates that are not zero or should not be.
-
-    Returns how many there are, and the largest violation of the optimality conditions.
-    """
-    # Above ``reached``, not above zero: a point that violates only by rounding would enlarge the
-    # problem for nothing.
-    count = ZERO
-    worst = 0.0
+def compute_gradient(gram, b, z, gradient):
+    """Set ``gradient`` to ``b - G z``, the negative gradient of the smooth part."""
+    # Row by row of those that the code uses, which are half of them.
+    assign(gradient, b)
     for k in range(z.shape[0]):
-        violation = violation_at(half_lam, z[k], gradient[k])
-        worst = max(worst, violation)
-        if z[k] != 0.0 or violation > reached:
-            members[count] = k
-            count += 1
-    return count, worst
+        if z[k] != 0.0:
+            for j in range(z.shape[0]):
+                gradient[j] -= z[k] * gram[k, j]
 
 
 @helper()
-def solve_members(products, b, half_lam, z, members, count, reached):
-    """Solve over the members alone; all other coordinates are zero."""
-    # Copied into a small matrix without gaps, over which the sweeps below go many times.
-    gram = np.empty((count, count))
-    rhs = np.empty(count)
-    code = np.empty(count)
-    gradient = np.empty(count)
-    for a in range(count):
-        row = products[members[a]]
-        for c in range(count):
-            gram[a, c] = row[members[c]]
-        rhs[a] = b[members[a]]
-        code[a] = z[members[a]]
-    compute_gradient(gram, rhs, code, gradient)
+def solve_by_gram(gram, b, half_lam, z, reached):
+    """Minimise ``1/2 z' G z - b' z + half_lam |z|_1`` in place, from the given z."""
+    gradient = np.empty(z.shape[0])
+    compute_gradient(gram, b, z, gradient)
     for _ in range(MAX_ROUNDS):
+        if worst_violation(half_lam, z, gradient) <= reached:
+            break
         # Coordinate descent finds the signs, conjugate gradients the values.
         for _ in range(PASSES):
-            if not coordinate_sweep(gram, half_lam, code, gradient):
+            if not coordinate_sweep(gram, half_lam, z, gradient):
                 break
-        descend_on_support(gram, rhs, half_lam, code, gradient, reached)
+        descend_on_support(gram, half_lam, z, gradient, reached)
         # Computed afresh, so that the rounding errors of the updates do not add up.
-        compute_gradient(gram, rhs, code, gradient)
-        if worst_violation(half_lam, code, gradient) <= reached:
-            break
-    for a in range(count):
-        z[members[a]] = code[a]
+        compute_gradient(gram, b, z, gradient)
 
 
 @helper()
-def descend_on_support(gram, b, half_lam, z, gradient, reached):
+def descend_on_support(gram, half_lam, z, gradient, reached):
     """Move towards the minimiser with the signs of z by conjugate gradients.
 
     Coordinates that would change their sign become zero: all of them at once if that lowers the
@@ -114,21 +88,26 @@ def descend_on_support(gram, b, half_lam, z, gradient, reached):
         left[a] = gradient[support[a]] - half_lam * np.sign(z[support[a]])
     step = np.empty(count)
     # Half of the tolerance for this solve, so that the other half is left for rounding.
-    conjugate_gradients(inner, left, z, support, reached / 2, step)
+    conjugate_gradients(inner, in_float64(left), z, support, reached / 2, step)
     # The usual case: the step ends in the minimiser itself, so there is nothing to check.
     if not changes_sign(z, support, count, step):
         for a in range(count):
             z[support[a]] += step[a]
         return
-    before = objective(gram, b, half_lam, z)
-    start = in_float64(z)
+    shorter = np.empty(count)
     for a in range(count):
-        k = support[a]
-        z[k] = z[k] + step[a] if (z[k] + step[a]) * z[k] > 0.0 else 0.0
-    # If that did not lower the objective, too many became zero at once. Stopping at the first zero
-    # always lowers it.
-    if objective(gram, b, half_lam, z) >= before:
-        assign(z, start)
+        here = z[support[a]]
+        shorter[a] = step[a] if (here + step[a]) * here > 0.0 else -here
+    curved = np.empty(count)
+    multiply(inner, shorter, curved)
+    # The objective changes by ``1/2 s' G s - left' s``, since no sign changes on the way. If it
+    # does not fall, too many became zero at once. Stopping at the first zero always lowers it.
+    if 0.5 * dot(shorter, curved) < dot(left, shorter):
+        for a in range(count):
+            # Exactly zero where it becomes zero: rounding must not leave a little there.
+            k = support[a]
+            z[k] = z[k] + step[a] if (z[k] + step[a]) * z[k] > 0.0 else 0.0
+    else:
         to_first_zero(z, support, count, step, 1.0)
 
 
@@ -158,53 +137,6 @@ def conjugate_gradients(gram, left, z, support, tol, step):
             direction[a] = left[a] + power / before * direction[a]
 
 
-@helper()
-def renew_gradient(products, b, z, members, count, gradient):
-    """The negative gradient of the smooth part at all points of the working set."""
-    # Row by row of those that the code uses: these rows have been fetched, others have not.
-    for k in range(z.shape[0]):
-        gradient[k] = b[k]
-    for a in range(count):
-        weight = z[members[a]]
-        if weight != 0.0:
-            row = products[members[a]]
-            for k in range(z.shape[0]):
-                gradient[k] -= weight * row[k]
-
-
-@helper()
-def solve_in_working_set(gram, own, index, penalty, p, z, reached, products):
-    """Code one point over its working set, starting from the code it has.
-
-    The problem grows among the points of the working set, most of which stay unused.
-    """
-    size = z.shape[0]
-    half_lam = penalty.half_lam[p]
-    # The pull is linear in the code, so it adds to the correlations with the point.
-    b = np.empty(size)
-    for k in range(size):
-        b[k] = gram[own, index[k]] + penalty.pull[p, k]
-    fetched = np.empty(size, np.bool_)
-    fill(fetched, False)
-    members = np.empty(size, np.int64)
-    gradient = np.empty(size)
-    count = ZERO
-    # The first members are the present support: the gradient there tells which others join.
-    for k in range(size):
-        if z[k] != 0.0:
-            members[count] = k
-            count += 1
-    for _ in range(MAX_ROUNDS):
-        fetch_rows(gram, index, penalty.ridge[p], members, count, fetched, products)
-        renew_gradient(products, b, z, members, count, gradient)
-        count, worst = find_members(half_lam, z, gradient, reached, members)
-        if worst <= reached:
-            break
-        # Once more, for the members that have just joined.
-        fetch_rows(gram, index, penalty.ridge[p], members, count, fetched, products)
-        solve_members(products, b, half_lam, z, members, count, reached)
-
-
 @kernel()
 def solve_pulled_by_gram(gram, points, chosen, rows, codes, penalty, tol, resids):
     """The same as :func:`srsg.kernels.pulled.solve_pulled`, given all inner products.
@@ -212,15 +144,23 @@ def solve_pulled_by_gram(gram, points, chosen, rows, codes, penalty, tol, resids
     Residuals are computed from the points themselves: scans and certificates must not trust the
     numbers that the solver worked with.
     """
-    # One array for all problems; what is left in it from the last one is never read, because rows
-    # count only once they are fetched.
-    width = codes.index.shape[1]
-    products = np.empty((width, width))
+    # One piece of memory for all problems: getting new memory for each would take time.
+    largest = ZERO
+    for p in chosen:
+        largest = max(largest, codes.size[p])
+    room = np.empty(largest * largest)
     for p in chosen:
         own = in_float64(points[rows[p]])
-        index = codes.index[p, : codes.size[p]]
-        z = codes.value[p, : codes.size[p]]
+        size = codes.size[p]
+        index = codes.index[p, :size]
+        z = codes.value[p, :size]
+        # The pull is linear in the code, so it adds to the correlations with the point.
+        b = np.empty(size)
+        for k in range(size):
+            b[k] = gram[rows[p], index[k]] + penalty.pull[p, k]
+        inner = room[: size * size].reshape((size, size))
+        fetch(gram, index, penalty.ridge[p], inner)
         # Half of what may be left, so that the rounding of the inner products does not matter.
         reached = max(tol, ROUNDING * penalty.ridge[p])
-        solve_in_working_set(gram, rows[p], index, penalty, p, z, reached / 2, products)
+        solve_by_gram(inner, b, penalty.half_lam[p], z, reached / 2)
         renew_residual(points, own, index, z, resids[p])

@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from srsg.engines import Engine, ThreadEngine
-from srsg.kernels.codes import Codes, padded, symmetrized
-from srsg.kernels.laplacian import LastScan, pulled_sets, renew_working_sets, sort_sets
+from srsg.kernels.codes import Codes, keep_supports, padded, symmetrized
+from srsg.kernels.laplacian import norm_and_distances, pulled_sets, renew_working_sets
 from srsg.kernels.lasso import Certificate
 from srsg.kernels.pulled import (
-    NORM_MARGIN,
     ROUNDING,
     PulledPenalty,
     certify_pulled,
@@ -51,18 +50,15 @@ their leading principal axes."""
 MOST_LEFT_OUT = 0.1
 """Unless these axes leave out more than this fraction of the points' squared length."""
 
-AHEAD = 0.05
-"""After a scan a working set takes in every point that would become a violator if the residual
-moved on by this fraction of its last move."""
-
-FARTHEST = 0.02
-"""But no point whose correlation is below ``half_lam`` by more than this fraction of it."""
+AHEAD = 0.002
+"""After a scan a working set takes in every point that would be a violator if its correlation with
+the residual were larger by this fraction."""
 
 JOINING_LIMIT = 64
 """How many points may join a working set after a scan; as many as it has, if that is more."""
 
 MAX_SCANS = 100
-"""A limit on the scans of a point in one sweep. Usually there are one or two."""
+"""A limit on the scans of a point in one sweep. Usually there are two or three."""
 
 GRAM_BYTES = 2**30
 """Most memory for the inner products of all pairs of points."""
@@ -158,8 +154,8 @@ def laplacian_codes(
     """
     engine = engine or ThreadEngine()
     similarity = symmetrized(init_codes) if laplacian == "codes" else neighbor_graph(neighbors)
-    state = _State.before_the_first_scan(points, init_codes)
-    objective = [_objective(state.squared_residual, init_codes, similarity, lam, gamma)]
+    state = _State.before_the_first_sweep(points, init_codes)
+    objective = [state.objective(similarity, lam, gamma)]
     # A copy if the points are in float32: the kernels would be compiled again for these, and the
     # residuals of all points, which are kept, take as much memory anyway.
     x = points.x.astype(np.float64, copy=False)
@@ -175,13 +171,15 @@ def laplacian_codes(
             # No two points of a set are neighbours, so none of them pulls on another, and all can
             # be solved at once with the result of the order 1..n.
             for rows in independent_sets(weights.indptr, weights.indices):
-                fair_share = -(-len(rows) // engine.n_workers)  # keeps all workers busy
-                parts = np.split(rows, range(0, len(rows), min(engine.block_size, fair_share))[1:])
+                # Every worker gets each n-th point, because neighbouring ones take equally long.
+                share = -(-len(rows) // engine.n_workers)
+                n_blocks = min(engine.n_workers * -(-share // engine.block_size), len(rows))
+                parts = [rows[first::n_blocks] for first in range(n_blocks)]
                 blocks = [partial(state.problems, part, weights, lam) for part in parts]
                 state.update(engine.quiet().map(_solve, data, blocks, label="codes"))
                 stage.advance(len(rows))
         result = state.result(points.n)
-        objective.append(_objective(state.squared_residual, result, similarity, lam, gamma))
+        objective.append(state.objective(similarity, lam, gamma))
         converged = abs(objective[-1] - objective[-2]) < tol
         if laplacian == "codes":
             similarity = symmetrized(result)
@@ -208,51 +206,48 @@ class _Data:
 
 @dataclass(frozen=True)
 class _Problems:
-    """Problems of some points: working sets, and what is known about the points outside them."""
+    """Problems of some points: working sets, and points outside them that neighbours pull on."""
 
     rows: IntArray
     codes: Codes
     penalty: PulledPenalty
-    last_scan: LastScan
-    certificate: Certificate
-    squared_residual: FloatArray
 
     def with_room(self, more: int) -> _Problems:
-        """The same, where every working set can take ``more`` points; a copy if there is no room
-        yet."""
-        width = self.codes.longest + more
+        """The same, where every row can list ``more`` points; a copy if there is no room yet."""
+        width = int(self.penalty.listed.max(initial=0)) + more
         if width <= self.codes.width:
             return self
         penalty = self.penalty._replace(pull=padded(self.penalty.pull, width))
         return replace(self, codes=self.codes.resized(width), penalty=penalty)
 
 
+@dataclass(frozen=True)
+class _Solved:
+    """The new codes of some points, their certificates and the squares of their residuals."""
+
+    rows: IntArray
+    codes: Codes
+    certificate: Certificate
+    squared_residual: FloatArray
+
+
 @dataclass
 class _State:
-    """What is known about all points between two sweeps.
-
-    The codes hold the working sets, zeros included: points that a scan found close to being used
-    stay in them, and no further scan is needed as long as the residual has hardly moved.
-    """
+    """What is known about all points between two sweeps."""
 
     codes: Codes
-    last_scan: LastScan
     certificate: Certificate
     squared_residual: FloatArray
 
     @classmethod
-    def before_the_first_scan(cls, points: Points, init_codes: sparse.csr_array) -> Self:
-        """The given codes, with nothing known about the points outside them."""
-        # An infinite bound: every point outside may violate, so the first sweep scans all points.
-        nothing_known = np.full(points.n, np.inf)
-        last_scan = LastScan(np.zeros(points.x.shape), nothing_known, np.zeros(points.n))
+    def before_the_first_sweep(cls, points: Points, init_codes: sparse.csr_array) -> Self:
+        """The given codes, without certificates."""
         squared_residual = np.empty(points.n)
         # Block by block, because the fitted points together take as much memory as the points.
         for rows in row_slices(points.n, BLOCK_SIZE):
             resid = points.x[rows] - init_codes[rows] @ points.x
             squared_residual[rows] = np.einsum("ij,ij->i", resid, resid)
-        certificate = Certificate.empty(points.n)
-        return cls(Codes.from_csr(init_codes), last_scan, certificate, squared_residual)
+        return cls(Codes.from_csr(init_codes), Certificate.empty(points.n), squared_residual)
 
     def problems(self, rows: IntArray, weights: sparse.csr_array, lam: float) -> _Problems:
         """The problems of some points, given the codes of their neighbours."""
@@ -268,34 +263,31 @@ class _State:
         # Most of that width is not used, since neighbours use the same points. A first scan may
         # double the working sets.
         width = codes.longest + max(JOINING_LIMIT, codes.longest)
-        return _Problems(
-            rows,
-            codes.resized(width),
-            PulledPenalty(np.full(len(rows), lam / 2), ridge, padded(pull, width)),
-            LastScan(*(part[rows] for part in self.last_scan)),
-            Certificate(*(part[rows] for part in self.certificate)),
-            self.squared_residual[rows],
-        )
+        half_lam = np.full(len(rows), lam / 2)
+        penalty = PulledPenalty(half_lam, ridge, padded(pull, width), codes.size.copy())
+        return _Problems(rows, codes.resized(width), penalty)
 
-    def update(self, solved: list[_Problems]) -> None:
+    def update(self, solved: list[_Solved]) -> None:
         """Store the new codes of some points, and what is now known about them."""
         for part in solved:
-            rows, codes, width = part.rows, part.codes, part.codes.longest
+            rows, codes, width = part.rows, part.codes, part.codes.width
             # Half as much again, so that the codes of all points are rarely copied.
             if width > self.codes.width:
                 self.codes = self.codes.resized(width + width // 2)
-            self.codes.index[rows, :width] = codes.index[:, :width]
-            self.codes.value[rows, :width] = codes.value[:, :width]
+            self.codes.index[rows, :width] = codes.index
+            self.codes.value[rows, :width] = codes.value
             self.codes.size[rows] = codes.size
-            known = (*self.last_scan, *self.certificate, self.squared_residual)
-            new = (*part.last_scan, *part.certificate, part.squared_residual)
-            for all_points, some in zip(known, new, strict=True):
-                all_points[rows] = some
+            self.certificate.violation[rows] = part.certificate.violation
+            self.certificate.gap[rows] = part.certificate.gap
+            self.squared_residual[rows] = part.squared_residual
+
+    def objective(self, similarity: sparse.csr_array, lam: float, gamma: float) -> float:
+        graph = similarity.indptr, similarity.indices, similarity.data
+        l1_norm, distances = norm_and_distances(self.codes, *graph)
+        return float(self.squared_residual.sum() + lam * l1_norm + gamma * distances)
 
     def result(self, n_points: int) -> sparse.csr_array:
-        """The codes without the unused points of their working sets."""
         codes = self.codes.to_csr(n_points)
-        codes.eliminate_zeros()
         codes.sort_indices()
         return codes
 
@@ -328,80 +320,72 @@ def _rough_points(x: FloatArray, engine: Engine) -> FloatArray | None:
     return rough if left_out <= MOST_LEFT_OUT else None
 
 
-def _solve(data: _Data, prepared: Callable[[], _Problems]) -> _Problems:
-    """Solve on the working sets, and scan all points for violators where there may be any."""
-    points, x, problems = data.points, data.x, prepared()
-    rows, last_scan = problems.rows, problems.last_scan
-    half_lam = problems.penalty.half_lam
-    resid = np.empty((len(rows), x.shape[1]))
+def _solve(data: _Data, prepared: Callable[[], _Problems]) -> _Solved:
+    """Solve some problems, exactly over all points."""
+    problems = prepared()
+    rows, ridge = problems.rows, problems.penalty.ridge
+    reached = np.maximum(TOL, ROUNDING * ridge)
+    resid = np.empty((len(rows), data.x.shape[1]))
     outside = np.zeros(len(rows))
     active = np.arange(len(rows))
-    # The first round is rough. The second one solves all points to the full tolerance; from then on
-    # only those go on that still have violators outside their working sets.
-    for tol in (FIRST_TOL, *(TOL,) * (MAX_SCANS - 1)):
-        codes = problems.codes
-        _solve_on_sets(data, active, problems, tol, resid)
-        moved = np.linalg.norm(resid[active] - last_scan.resid[active], axis=1)
-        # A correlation with a unit vector changes by no more than the residual moves.
-        may_violate = last_scan.bound[active] + moved * NORM_MARGIN > half_lam[active]
-        outside[active] = 0.0
-        scanned, moved = active[may_violate], moved[may_violate]
-        if len(scanned):
-            # The residual is likely to move on, though less than before. Points that would become
-            # violators by that join now, which may save a scan.
-            last_scan.radius[scanned] = np.minimum(AHEAD * moved, FARTHEST * half_lam[scanned])
-            most = np.maximum(JOINING_LIMIT, codes.size)
-            problems = problems.with_room(int(most[scanned].max()))
-            renew_working_sets(
-                x,
-                scanned,
-                rows,
-                resid,
-                points.correlations(resid[scanned]),
-                problems.codes,
-                problems.penalty,
-                points.correlation_error,
-                most,
-                last_scan,
-                outside,
-            )
-            if data.gram is not None:  # its rows are then read from their start to their end
-                sort_sets(scanned, problems.codes, problems.penalty.pull)
-        if tol == TOL:
-            # The solver leaves violations up to the tolerance. If less were demanded here, the same
-            # points might be let in and dropped again forever.
-            active = scanned[outside[scanned] > TOL]
+    _solve_roughly(data, problems, resid)
+    problems, _ = _scan(data, active, problems, resid, reached, outside)
+    # All points are now solved to the full tolerance; from then on only those go on that still have
+    # violators outside their working sets.
+    for _ in range(MAX_SCANS - 1):
+        what = active, rows, problems.codes, problems.penalty, TOL, resid
+        if data.gram is None:
+            solve_pulled(data.x, *what)
+        else:
+            solve_pulled_by_gram(data.gram, data.x, *what)
+        problems, active = _scan(data, active, problems, resid, reached, outside)
         if not len(active):
             break
-    certify_pulled(x, rows, problems.codes, problems.penalty, resid, outside, problems.certificate)
-    return replace(problems, squared_residual=np.einsum("ij,ij->i", resid, resid))
+    codes, certificate = problems.codes, Certificate.empty(len(rows))
+    certify_pulled(data.x, rows, codes, problems.penalty, resid, outside, certificate)
+    keep_supports(codes)
+    return _Solved(rows, codes.trimmed(), certificate, np.einsum("ij,ij->i", resid, resid))
 
 
-def _solve_on_sets(
-    data: _Data, active: IntArray, problems: _Problems, tol: float, resid: FloatArray
-) -> None:
-    """Solve some of the problems over their working sets, and set the residuals."""
-    what = active, problems.rows, problems.codes
-    if tol == FIRST_TOL and data.rough is not None:
-        unused = np.empty((len(resid), data.rough.shape[1]))
-        solve_pulled(data.rough, *what, problems.penalty, tol, unused)
-        renew_residuals(data.x, *what, resid)
-    elif data.gram is None:
-        solve_pulled(data.x, *what, problems.penalty, tol, resid)
-    else:
-        solve_pulled_by_gram(data.gram, data.x, *what, problems.penalty, tol, resid)
+def _solve_roughly(data: _Data, problems: _Problems, resid: FloatArray) -> None:
+    """Solve over the points that a code or its neighbours use, and set the residuals."""
+    rows, codes, penalty = problems.rows, problems.codes, problems.penalty
+    every = np.arange(len(rows))
+    if data.rough is None:
+        solve_pulled(data.x, every, rows, codes, penalty, FIRST_TOL, resid)
+        return
+    unused = np.empty((len(rows), data.rough.shape[1]))
+    solve_pulled(data.rough, every, rows, codes, penalty, FIRST_TOL, unused)
+    renew_residuals(data.x, every, rows, codes, resid)
 
 
-def _objective(
-    squared_residual: FloatArray,
-    codes: sparse.csr_array,
-    similarity: sparse.csr_array,
-    lam: float,
-    gamma: float,
-) -> float:
-    # ``|z_i - z_j|^2 = |z_i|^2 + |z_j|^2 - 2 z_i' z_j`` on the edges only: no n x n array is made.
-    edges = sparse.coo_array(similarity)
-    squared = np.asarray(codes.multiply(codes).sum(axis=1)).ravel()
-    products = np.asarray(codes[edges.row].multiply(codes[edges.col]).sum(axis=1)).ravel()
-    distances = squared[edges.row] + squared[edges.col] - 2 * products
-    return float(squared_residual.sum() + lam * abs(codes).sum() + gamma * (edges.data @ distances))
+def _scan(
+    data: _Data,
+    active: IntArray,
+    problems: _Problems,
+    resid: FloatArray,
+    reached: FloatArray,
+    outside: FloatArray,
+) -> tuple[_Problems, IntArray]:
+    """Scan all points for violators, and let these in.
+
+    Returns the problems with their new working sets, and which of them have violators.
+    """
+    points = data.points
+    most = np.maximum(JOINING_LIMIT, problems.codes.size)
+    problems = problems.with_room(int(most[active].max()))
+    grown = renew_working_sets(
+        data.x,
+        active,
+        problems.rows,
+        resid,
+        points.correlations(resid[active]),
+        problems.codes,
+        problems.penalty,
+        AHEAD,
+        reached,
+        points.correlation_error,
+        most,
+        outside,
+    )
+    return problems, grown
