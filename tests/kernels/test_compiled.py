@@ -13,7 +13,7 @@ import srsg.kernels.compiled as compiled
 USER = """
 from pathlib import Path
 import srsg.kernels.compiled as compiled
-compiled._FOLDER = compiled.cache_folder(Path(__file__).parent)
+compiled.FOLDER = compiled.cache_folder(Path(__file__).parent)
 from numba import config
 from helpers import twice
 

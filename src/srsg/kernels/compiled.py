@@ -68,9 +68,11 @@ def remove_old(folder):
             shutil.rmtree(path, ignore_errors=True)
 
 
-_FOLDER = cache_folder(Path(__file__).parent)
-if _FOLDER:
-    remove_old(_FOLDER)
+FOLDER = cache_folder(Path(__file__).parent)
+"""Where this process finds and leaves compiled code; None if the choice is numba's."""
+
+if FOLDER:
+    remove_old(FOLDER)
 
 
 def _compilers():
@@ -102,7 +104,7 @@ def kernel(**options):
         # numba reads this setting only here, where the function is made. Afterwards the user's own
         # setting is restored, since it is meant for the user's functions too.
         users = config.CACHE_DIR
-        config.CACHE_DIR = str(_FOLDER or users)
+        config.CACHE_DIR = str(FOLDER or users)
         made = {**_OPTIONS, **_AS_KERNELS, **options}
         try:
             return njit(**{"cache": True, **made})(function)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 from joblib import cpu_count
@@ -126,10 +127,10 @@ class Sweeps:
         # vote with that code.
         before = Codes._make(map(np.copy, self.codes))
         if self.remote is None:
-            self._solve_all(before, self.at_hand, _first_pass(len(before.size), 0), stage)
+            self._solve_all(before, self.at_hand, first_pass(len(before.size), 0), stage)
             return
         self.remote.start_sweep(before)
-        this_pass = _first_pass(*before.index.shape)
+        this_pass = first_pass(*before.index.shape)
         while True:
             this_pass = self._solve_all(before, self.remote.known, this_pass, stage)
             if not self.remote.answer(this_pass, before):
@@ -142,18 +143,7 @@ class Sweeps:
         """One pass over all points; codes get more room when one of them outgrows its row."""
 
         def solve(part: IntArray) -> int:
-            voters = (before, self.codes) if self.fitted is None else (self.fitted, self.fitted)
-            return sweep_points(
-                self.coded,
-                part,
-                voters,
-                before,
-                self.codes,
-                self.settings,
-                known,
-                this_pass,
-                self.outcome,
-            )
+            return sweep_points(*self.arguments(part, before, known, this_pass))
 
         # Wave after wave: the parts of a wave never need each other's new codes, so it does not
         # matter which thread comes first.
@@ -175,8 +165,18 @@ class Sweeps:
                 this_pass = this_pass._replace(asked=padded(this_pass.asked, width))
         return this_pass
 
+    def arguments(
+        self, part: IntArray, before: Codes, known: KnownInputs, this_pass: SweepPass
+    ) -> tuple[Any, ...]:
+        """What the kernel gets to solve a part of the points."""
+        voters = (before, self.codes) if self.fitted is None else (self.fitted, self.fitted)
+        results = (this_pass, self.outcome)
+        return (self.coded, part, voters, before, self.codes, self.settings, known, *results)
 
-def _first_pass(n_rows: int, width: int) -> SweepPass:
+
+def first_pass(n_rows: int, width: int) -> SweepPass:
+    """A pass before which nothing is solved, with room to ask for ``width`` coordinates."""
+
     def zeros() -> IntArray:
         return np.zeros(n_rows, np.int64)
 

@@ -17,6 +17,7 @@ from srsg.kernels.fpgd_sp import Settings
 from srsg.kernels.sweep import SweepOutcome
 from srsg.neighbors import neighbor_graph
 from srsg.points import Points, Queries, blocks_of_rows
+from srsg.solvers.ahead import wait_until_compiled
 from srsg.solvers.sweep_run import Sweeps, make_waves, neighbor_lists, sweeping_threads
 from srsg.types import FloatArray, IntArray, Stop
 
@@ -186,6 +187,8 @@ def srsg_codes(
         run.outcome.fit[:] = run.fits()
         if state.n_sweeps < 0:
             state.objective.append(_objective(run.outcome.fit, run.codes, lists, gamma))
+        # Only here: what came before needs other kernels, which this process compiles meanwhile.
+        wait_until_compiled()
         while not state.ended and state.n_sweeps < max_sweeps:
             with engine.progress.stage(f"sweep {state.n_sweeps + 1}", n_points) as stage:
                 run.sweep(stage)
@@ -277,6 +280,7 @@ def new_srsg_codes(
             waves,
             fitted=codes,
         )
+        wait_until_compiled()
         run.sweep(stage)
     return run.codes.to_csr(points.n)
 
