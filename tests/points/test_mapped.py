@@ -12,7 +12,7 @@ from numba import typeof
 
 from srsg import L1Graph
 from srsg.datasets import make_union_of_subspaces
-from srsg.points import Points, is_memory_mapped, unit_points
+from srsg.points import Points, is_memory_mapped, row_slices, unit_points
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.uint8])
@@ -49,7 +49,7 @@ def test_mapped_points_are_never_in_memory_all_at_once(tmp_path, monkeypatch, dt
     X = np.random.default_rng(0).integers(1, 250, (500, 20_000)).astype(dtype)
     np.save(tmp_path / "X.npy", X)
     monkeypatch.setattr(
-        "srsg.points.unit.row_slices", lambda n: [slice(k, k + 20) for k in range(0, n, 20)]
+        "srsg.points.unit.row_slices", lambda n, length=20: row_slices(n, min(length, 20))
     )
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
     tracemalloc.start()

@@ -6,11 +6,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from math import log
 from numbers import Integral
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn import config_context
 from sklearn.cluster import KMeans
 from sklearn.cluster._spectral import cluster_qr, discretize
 from sklearn.utils import check_random_state
@@ -23,6 +25,9 @@ ELKAN_FROM = 50
 
 RUNS_PER_TASK, DISTANCES_PER_TASK = 5, 2**22
 """How many restarts draw their starts in one task, and how many distances it may hold at once."""
+
+LEAST_SHARED = 2**15
+"""Multiplications of an iteration of K-means from which on threads share its runs."""
 
 Weighted = tuple[FloatArray, FloatArray | None]
 """Points, and how many times each counts, if not once."""
@@ -149,7 +154,11 @@ def kmeans_labels(
     data = (vectors, weights)
     engine = (engine or ThreadEngine()).quiet()
     starts = np.concatenate(engine.map(task, data, groups, label="starts of K-means"))
-    runs = engine.map(_run, data, list(starts), label="K-means")
+    # A run of few points is mostly Python, of which only one thread runs at a time: sharing such
+    # runs out would take longer.
+    few = vectors.size * n_clusters < LEAST_SHARED
+    shares = [starts] if few else list(starts[:, None])
+    runs = chain.from_iterable(engine.map(_runs, data, shares, label="K-means"))
     return min(runs, key=lambda run: run.inertia).labels
 
 
@@ -199,8 +208,17 @@ def _squared_distances(vectors: FloatArray, squares: FloatArray, points: IntArra
     return np.maximum(distances, 0.0, out=distances)  # not below zero by rounding
 
 
-def _run(data: Weighted, start: IntArray) -> KMeansRun:
-    vectors, weights = data
+def _runs(data: Weighted, starts: IntArray) -> list[KMeansRun]:
+    """K-means from each of these starts."""
+    # Sums over several OpenMP threads have other bits. Each of our threads has its own setting for
+    # the number of these, so it must be set here. The parameters are ours and need no checks, which
+    # take as long as K-means itself if there are few points.
+    unchecked = config_context(skip_parameter_validation=True)
+    with thread_pools("openmp").limit(limits=1), unchecked:
+        return [_run(*data, start) for start in starts]
+
+
+def _run(vectors: FloatArray, weights: FloatArray | None, start: IntArray) -> KMeansRun:
     n_clusters = len(start)
     kmeans = KMeans(
         n_clusters,
@@ -208,8 +226,5 @@ def _run(data: Weighted, start: IntArray) -> KMeansRun:
         n_init=1,
         algorithm="elkan" if n_clusters >= ELKAN_FROM else "lloyd",
     )
-    # Sums over several OpenMP threads have other bits. Each of our threads has its own setting for
-    # the number of these, so it must be set here.
-    with thread_pools("openmp").limit(limits=1):
-        labels = kmeans.fit_predict(vectors, sample_weight=weights)
+    labels = kmeans.fit_predict(vectors, sample_weight=weights)
     return KMeansRun(np.asarray(labels, dtype=np.intp), float(kmeans.inertia_))

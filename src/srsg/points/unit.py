@@ -29,6 +29,9 @@ BLOCK_SIZE = 256
 """How many points are scanned at once by default: enough for a fast matrix product, while their
 correlations take only 1 KB of memory for each of the n points."""
 
+VALUES_IN_CACHE = 2**17
+"""How many values are scaled at once: they stay in the processor's cache."""
+
 
 @dataclass(frozen=True)
 class Points:
@@ -265,8 +268,10 @@ def unit_points(X: Matrix, *, constant: float = 0.0, keep_zero_rows: bool = Fals
     dense = np.asarray(X)
     dtype = float_type(dense)
     shape = (len(dense), dense.shape[1] + (constant != 0))
-    # Views of a few rows each: the whole work below needs little memory beside the result.
-    blocks = [dense[rows] for rows in row_slices(len(dense))]
+    # Views of a few rows each, which stay in the processor's cache: the whole work below needs
+    # little time and little memory beside the result.
+    parts = row_slices(len(dense), max(1, VALUES_IN_CACHE // shape[1]))
+    blocks = [dense[rows] for rows in parts]
     # Checked before anything is written. With a constant, no row is zero.
     if not constant and not keep_zero_rows:
         check_zero_rows(np.flatnonzero(np.concatenate([~block.any(axis=1) for block in blocks])))
@@ -274,7 +279,7 @@ def unit_points(X: Matrix, *, constant: float = 0.0, keep_zero_rows: bool = Fals
     if is_memory_mapped(dense):
         return Points(_stored(unit, shape, dtype))
     x = np.empty(shape, dtype)
-    for rows, block in zip(row_slices(len(dense)), unit, strict=True):
+    for rows, block in zip(parts, unit, strict=True):
         x[rows] = block
     return Points(x)
 
