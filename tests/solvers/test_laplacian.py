@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 from srsg import LaplacianL1Graph
 from srsg.datasets import make_union_of_subspaces
@@ -103,3 +104,33 @@ def test_no_rough_round_where_axes_leave_out_too_much():
     assert laplacian._rough_points(even, ThreadEngine(1)) is None
     assert laplacian._rough_points(even[:60], ThreadEngine(1)) is None
     assert laplacian._rough_points(even[:, :100], ThreadEngine(1)) is None
+
+
+def plain_violations(points, codes, lam):
+    """Of the l1 problems, from their definition; for half of the objective, twice."""
+    z = codes.toarray()
+    slopes = (points.x - z @ points.x) @ points.x.T
+    violation = np.where(
+        z == 0, np.maximum(abs(slopes) - lam / 2, 0), abs(slopes - lam / 2 * np.sign(z))
+    )
+    np.fill_diagonal(violation, 0)
+    return 2 * violation.max(axis=1)
+
+
+@pytest.mark.parametrize(("name", "value"), [("MAX_SCANS", 2), ("TOL", 1e-2)])
+@pytest.mark.parametrize("gram_bytes", [0, laplacian.GRAM_BYTES])
+def test_certificates_are_true_where_codes_are_not_optimal(monkeypatch, name, value, gram_bytes):
+    """With hardly any pull the problems are those of the l1-graph, whose conditions are known."""
+    points = unit_points(np.random.default_rng(0).standard_normal((150, 160)))
+    l1 = l1_codes(points, 0.6, n_neighbors=5)
+    monkeypatch.setattr(laplacian, name, value)
+    options = {"lam": 0.05, "gamma": 1e-12, "max_sweeps": 1, "gram_bytes": gram_bytes}
+    if name == "MAX_SCANS":
+        monkeypatch.setattr(laplacian, "JOINING_LIMIT", 4)
+        with pytest.warns(ConvergenceWarning, match="codes not optimal"):
+            result = coded(points, l1, **options)
+    else:
+        result = coded(points, l1, **options)
+    plain = plain_violations(points, result.codes, 0.05)
+    assert np.median(plain) > 1e-4
+    np.testing.assert_allclose(result.kkt_violation, plain, atol=1e-9)
