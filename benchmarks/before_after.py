@@ -17,13 +17,15 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchmarks.timing import Spread, seconds
+from benchmarks.rounds import TASKS
+from benchmarks.timing import Spread
 
 HERE = Path(__file__).parents[1]
 DATASETS = {
@@ -42,7 +44,11 @@ DATASETS = {
 }
 """Files of the folder of data, and how many of their rows are taken."""
 
-LAPLACIAN = {"CMU PIE": (20, 68)}
+PATIENCE = 1800.0
+ODD_PATIENCE = 240.0
+"""Seconds after which a process that does not answer is ended; the second for odd points."""
+
+LAPLACIAN = (("CMU PIE", 20), ("CMU PIE", 68))
 """Data on which one sweep of the Laplacian l1-graph is measured: their first classes."""
 
 Round = dict[str, Any]
@@ -57,6 +63,8 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--data", type=Path, default=folder and Path(folder))
     parser.add_argument("--only", nargs="+", default=list(DATASETS), metavar="NAME")
     parser.add_argument("--runs", type=int, default=3, help="rounds")
+    parser.add_argument("--large", action="store_true", help="also all of MNIST, in one round")
+    parser.add_argument("--odd", action="store_true", help="also points that make codes expensive")
     parser.add_argument("--write", type=Path, help="a Markdown page to write")
     parser.add_argument("--serve", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
@@ -66,26 +74,42 @@ def main(arguments: list[str] | None = None) -> None:
     if options.before is None:
         parser.error("--before is needed: the folder src of another checkout.")
     sources = {"before": options.before.resolve(), "now": HERE / "src"}
-    rows, laplacian, load = [], [], os.getloadavg()[0]
+    known = {
+        "before": commit(options.before),
+        "now": commit(HERE),
+        "load": f"{os.getloadavg()[0]:.1f}",
+    }
+    found: dict[tuple[str, ...], list[str]] = {}
+    # Written after every row, so that a run which is stopped leaves what it has.
+    for table, row in measured(options, sources):
+        print(row, flush=True)
+        found.setdefault(table, []).append(row)
+        if options.write:
+            lines = [line.format(**known) for line in INTRODUCTION]
+            for header, rows in found.items():
+                lines += [*header, *rows, ""]
+            lines += accuracies(options.before.parent)
+            options.write.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def measured(
+    options: argparse.Namespace, sources: dict[str, Path]
+) -> Iterator[tuple[tuple[str, ...], str]]:
+    """The rows of all tables, each with the header of its table."""
+    folder, runs = options.data, options.runs
     for name in options.only:
         try:
-            rows.append(measure(name, options.data, sources, options.runs))
-            for count in LAPLACIAN.get(name, ()):
-                row = laplacian_row(name, count, options.data, sources, options.runs)
-                print(row, flush=True)
-                laplacian.append(row)
+            yield HEADER, measure(name, folder, sources, runs)
         except FileNotFoundError as error:
             print(f"{name} is left out: {error}", file=sys.stderr)
-            continue
-        print(rows[-1], flush=True)
-    if options.write:
-        known = {"before": commit(options.before), "now": commit(HERE), "load": f"{load:.1f}"}
-        introduction = [line.format(**known) for line in INTRODUCTION]
-        lines = [*introduction, *HEADER, *rows, ""]
-        if laplacian:
-            lines += [*LAPLACIAN_HEADER, *laplacian, ""]
-        lines += accuracies(options.before.parent)
-        options.write.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    for name, count in LAPLACIAN:
+        if name in options.only:
+            yield LAPLACIAN_HEADER, laplacian_row(name, count, folder, sources, runs)
+    if options.large:
+        yield LARGE_HEADER, large_row(folder, sources)
+    if options.odd:
+        for row in odd_rows(sources):
+            yield ODD_HEADER, row
 
 
 def measure(name: str, folder: Path | None, sources: dict[str, Path], runs: int) -> str:
@@ -124,7 +148,37 @@ def laplacian_row(
     return "| " + " | ".join(cells) + " |"
 
 
-def in_turns(sources: dict[str, Path], runs: int, **work: Any) -> dict[str, list[Round]]:
+def large_row(folder: Path | None, sources: dict[str, Path]) -> str:
+    """The row of all of MNIST."""
+    from srsg.datasets import load_dataset
+
+    data = load_dataset("MNIST", folder=folder)
+    found = in_turns(sources, 1, task="large", X=data.X, n_clusters=data.n_clusters)
+    cells = [f"MNIST, {len(data.X):,} x {data.X.shape[1]:,}"]
+    cells += [f"{rounds[0]['fit'] / rounds[0]['product']:.3g}" for rounds in found.values()]
+    cells.append(f"{found['now'][0]['fit'] / found['before'][0]['fit']:.3g}")
+    return "| " + " | ".join(cells) + " |"
+
+
+def odd_rows(sources: dict[str, Path]) -> Iterator[str]:
+    """The rows of points that make codes expensive."""
+    from benchmarks.bad_cases import CASES
+    from benchmarks.case import LAM
+
+    for case in CASES:
+        X = case.make(case.n_points)
+        work = {"task": "odd", "X": X, "n_clusters": 2, "lam": LAM, "tol": 1e-10, **case.options}
+        found = in_turns(sources, 1, patience=ODD_PATIENCE, **work)
+        cells = [case.name, f"{len(X):,} x {X.shape[1]:,}"]
+        for [each] in found.values():
+            cells.append(f"{each['codes'] / each['product']:.3g}" if each else "not ended")
+        cells += [f"{each['violation']:.0e}" if each else "" for [each] in found.values()]
+        yield "| " + " | ".join(cells) + " |"
+
+
+def in_turns(
+    sources: dict[str, Path], runs: int, *, patience: float = PATIENCE, **work: Any
+) -> dict[str, list[Round]]:
     """The rounds of every version, each in a process of its own that has the points in memory."""
     with tempfile.TemporaryDirectory() as place:
         path = Path(place) / "work.npz"
@@ -133,9 +187,10 @@ def in_turns(sources: dict[str, Path], runs: int, **work: Any) -> dict[str, list
         found: dict[str, list[Round]] = {label: [] for label in sources}
         for _ in range(runs):
             for label, child in children.items():
-                found[label].append(asked(child))
+                found[label].append(asked(child, patience))
         for child in children.values():
-            child.communicate("")
+            if child.poll() is None:
+                child.communicate("")
     return found
 
 
@@ -166,6 +221,25 @@ LAPLACIAN_HEADER = (
     "| largest violation, before | now |",
     "|---|" + "---:|" * 5,
 )
+LARGE_HEADER = (
+    "## All of MNIST",
+    "",
+    "`SRSG` by its defaults, over one float32 product of all points with all points in blocks. One "
+    "round, two cores.",
+    "",
+    "| data | fit over product, before | now | fit, now over before |",
+    "|---|" + "---:|" * 3,
+)
+ODD_HEADER = (
+    "## Points that make codes expensive",
+    "",
+    "`L1Graph`, without clusters, over one float32 product of all points with all points in "
+    "blocks: processor seconds on one thread, one round. Points that are equal up to rounding are "
+    f"coded once now. *Not ended*: after {ODD_PATIENCE / 60:g} minutes.",
+    "",
+    "| points | n x d | codes over product, before | now | largest violation, before | now |",
+    "|---|" + "---:|" * 5,
+)
 
 
 def commit(folder: Path) -> str:
@@ -194,67 +268,31 @@ def started(source: Path, points: Path) -> subprocess.Popen[str]:
     )
 
 
-def asked(child: subprocess.Popen[str]) -> Round:
+def asked(child: subprocess.Popen[str], patience: float) -> Round:
+    """What the process answers; nothing if it takes too long and is ended."""
     assert child.stdin
     assert child.stdout
     child.stdin.write("round\n")
     child.stdin.flush()
+    timer = threading.Timer(patience, child.kill)
+    timer.start()
     answer = child.stdout.readline()
-    if not answer:
+    if not answer and timer.is_alive():
         raise SystemExit("a process ended before it answered: see its error above.")
-    return json.loads(answer)
+    timer.cancel()
+    return json.loads(answer) if answer else {}
 
 
 def serve(path: Path) -> None:
     """Answer each line of the standard input with the times of a round."""
     with np.load(path) as file:
-        task, X, n_clusters = TASKS[str(file["task"])], file["X"], int(file["n_clusters"])
-    some = np.linspace(0, len(X) - 1, 300).astype(int)
-    dict(task(X[some], 5))  # compiles
+        work = dict(file)
+    task, X = TASKS[str(work.pop("task"))], work.pop("X")
+    options = {name: value.item() for name, value in work.items()}
+    some = np.linspace(0, len(X) - 1, min(300, len(X))).astype(int)
+    dict(task(X[some], **options | {"n_clusters": 5}))  # compiles
     for _ in sys.stdin:
-        times = dict(task(X, n_clusters))
-        print(json.dumps(times), flush=True)
-
-
-def round_of(X: np.ndarray, n_clusters: int) -> Iterator[tuple[str, Any]]:
-    """The times of one round by name, and what the fit found."""
-    from srsg import SRSG
-
-    x = X.astype(float)
-    yield "product", mean_seconds(lambda: x @ x.copy().T)
-    model = SRSG(n_clusters, random_state=0)
-    graph = mean_seconds(lambda: model.fit_graph(X))
-    fit = mean_seconds(lambda: model.fit(X))
-    yield "graph", graph
-    yield "fit", fit
-    yield "labels", max(fit - graph, 0.0)
-    yield "found", model.labels_.tolist()
-    violation = model.kkt_violation_
-    yield "violation", float("nan") if violation is None else float(violation.max())
-    alone = SRSG(n_clusters, n_jobs=1, random_state=0)
-    yield "one_thread", mean_seconds(lambda: alone.fit(X))
-
-
-def laplacian_round(X: np.ndarray, n_clusters: int) -> Iterator[tuple[str, Any]]:
-    """The times of the l1 codes, and of one sweep that starts from them."""
-    from srsg import L1Graph, LaplacianL1Graph
-
-    plain, pulled = L1Graph(n_clusters), LaplacianL1Graph(n_clusters)
-    l1 = mean_seconds(lambda: plain.fit_graph(X))
-    yield "l1", l1
-    yield "sweep", mean_seconds(lambda: pulled.fit_graph(X)) - l1
-    yield "violation", float(pulled.kkt_violation_.max())
-
-
-TASKS = {"srsg": round_of, "laplacian": laplacian_round}
-
-
-def mean_seconds(task: Callable[[], object], at_least: float = 1.0) -> float:
-    """Seconds of one run; a short one is repeated, because labels are a difference of two."""
-    times = [seconds(task)]
-    while sum(times) < at_least:
-        times.append(seconds(task))
-    return sum(times) / len(times)
+        print(json.dumps(dict(task(X, **options))), flush=True)
 
 
 # The paper's tables

@@ -21,10 +21,9 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.rounds import blocked_product
 from benchmarks.timing import seconds
 from srsg.datasets import dataset_path, load_dataset
-
-BLOCK = 2048
 
 
 def measure(folder: Path | None) -> dict[str, Any]:
@@ -63,19 +62,6 @@ def fit_and_products(X: np.ndarray, n_clusters: int) -> dict[str, Any]:
         "stages": stages,
         **memory,
     }
-
-
-def blocked_product(X: np.ndarray) -> float:
-    """Seconds of the product."""
-    x = X.astype(np.float32)
-    block = np.empty((BLOCK, len(x)), np.float32)
-
-    def multiply() -> None:
-        for start in range(0, len(x), BLOCK):
-            rows = x[start : start + BLOCK]
-            np.matmul(rows, x.T, out=block[: len(rows)])
-
-    return seconds(multiply)
 
 
 @contextmanager

@@ -6,10 +6,14 @@ from srsg.kernels.compiled import ZERO, helper, kernel
 from srsg.kernels.correlations import insert_sorted
 from srsg.kernels.linalg import dot
 
+AHEAD = 0.002
+"""After a scan a working set takes in every point that would be a violator if its correlation with
+the residual were larger by this fraction."""
+
 
 @kernel()
 def pulled_sets(codes, rows, starts, neighbors, weights, sets, pull):
-    """Each point's own working set, together with the points that its neighbours use.
+    """The points that each point's code uses, together with those that its neighbours use.
 
     The pull on point t is the sum of the neighbours' codes at t, each times the weight of its
     edge; the weights are a CSR matrix. Row p of ``sets`` and ``pull`` has room for all entries of
@@ -91,17 +95,89 @@ def sort_working_set(codes, penalty, p):
     penalty.pull[p, :size] = penalty.pull[p, :size][order]
 
 
+@helper()
+def join(codes, penalty, p, index):
+    """Let a point join the working set; the first point behind the set moves to the end."""
+    size, listed = codes.size[p], penalty.listed[p]
+    put_in_row(codes, penalty, p, listed, codes.index[p, size], 0.0, penalty.pull[p, size])
+    put_in_row(codes, penalty, p, size, index, 0.0, 0.0)
+    codes.size[p] = size + 1
+    penalty.listed[p] = listed + 1
+
+
+@helper()
+def renew_listed(points, resid, row, codes, penalty, p, least, slack):
+    """Of the points that are listed, keep in the working set those that are used or close to it.
+
+    Points with a pull that are not in the set stand behind it: their conditions differ from those
+    of all other points, so that the next scan has to look at them one by one. What is neither in
+    the set nor pulled on leaves. The row has NaN, which fails every comparison, where it was read.
+    Returns the largest absolute gradient at a point that is not used, and at one that was not in
+    the set before.
+    """
+    before, listed = codes.size[p], penalty.listed[p]
+    pulled = np.empty(listed, np.int64)
+    pulls = np.empty(listed)
+    size = ZERO
+    n_pulled = ZERO
+    worst = 0.0
+    new = 0.0
+    for k in range(listed):
+        t, value, pull = codes.index[p, k], codes.value[p, k], penalty.pull[p, k]
+        stays = value != 0.0
+        if not stays and abs(row[t] + pull) > least - slack:
+            strength = abs(dot(points[t], resid) + pull)
+            stays = strength > least
+            worst = max(worst, strength)
+            if k >= before:
+                new = max(new, strength)
+        row[t] = np.nan
+        if stays:
+            put_in_row(codes, penalty, p, size, t, value, pull)
+            size += 1
+        elif pull != 0.0:
+            pulled[n_pulled] = t
+            pulls[n_pulled] = pull
+            n_pulled += 1
+    for k in range(n_pulled):
+        put_in_row(codes, penalty, p, size + k, pulled[k], 0.0, pulls[k])
+    codes.size[p] = size
+    penalty.listed[p] = size + n_pulled
+    return worst, new
+
+
+@helper()
+def join_strongest(points, resid, row, codes, penalty, p, least, slack, most):
+    """Let points join that are not listed, the strongest of those above ``least``.
+
+    Returns the absolute gradient at the strongest; zero if none joins.
+    """
+    keys = np.empty(most)
+    ids = np.empty(most, np.int64)
+    count = ZERO
+    for t in range(points.shape[0]):
+        if abs(row[t]) > least - slack:
+            strength = abs(dot(points[t], resid))
+            if strength > least:
+                count = insert_sorted(keys, ids, count, -strength, t)
+                # Once the list is full, only stronger points matter.
+                if count == most:
+                    least = -keys[count - 1]
+    for k in range(count):
+        join(codes, penalty, p, ids[k])
+    return -keys[0] if count > 0 else 0.0
+
+
 @kernel()
 def renew_working_sets(
-    points, chosen, rows, resid, correlations, codes, penalty, ahead, reached, error, most, outside
+    points, chosen, rows, resid, correlations, codes, penalty, reached, error, most, outside
 ):
     """Renew the working sets after a scan: violators join, and points that are nearly violators.
 
-    A point is nearly one if ``(1 + ahead)`` times its correlation is above ``half_lam``. At most
-    ``most[p]`` points join that no neighbour pulls on. Points that are not used and not close to
-    it leave. ``outside[p]`` becomes the largest violation by a point that the code does not use.
-    Row q of the correlations belongs to row ``chosen[q]`` of everything else; they are overwritten.
-    Float64 decides about every point, so that nothing depends on the rounding of the scan.
+    At most ``most[p]`` points join that no neighbour pulls on. ``outside[p]`` becomes the largest
+    violation by a point that the code does not use. Row q of the correlations belongs to row
+    ``chosen[q]`` of everything else; they are overwritten. Float64 decides about every point, so
+    that nothing depends on the rounding of the scan.
 
     Returns the chosen rows whose working sets took in a point that violates the conditions by more
     than ``reached[p]``.
@@ -112,58 +188,15 @@ def renew_working_sets(
         p = chosen[q]
         row = correlations[q]
         half_lam = penalty.half_lam[p]
+        least = half_lam / (1.0 + AHEAD)
         # The error bound is for unit vectors; it grows with the length of the residual.
         slack = error * np.sqrt(dot(resid[p], resid[p]))
-        least = half_lam / (1.0 + ahead)
-        before, listed = codes.size[p], penalty.listed[p]
-        size = ZERO
-        n_pulled = ZERO
-        pulled = np.empty(listed, np.int64)
-        pulls = np.empty(listed)
-        worst = 0.0
-        new = 0.0
-        for k in range(listed):
-            t, value, pull = codes.index[p, k], codes.value[p, k], penalty.pull[p, k]
-            stays = value != 0.0
-            if not stays and abs(row[t] + pull) > least - slack:
-                strength = abs(dot(points[t], resid[p]) + pull)
-                worst = max(worst, strength)
-                stays = strength > least
-                if k >= before:
-                    new = max(new, strength)
-            row[t] = np.nan  # fails every comparison below
-            if stays:
-                put_in_row(codes, penalty, p, size, t, value, pull)
-                size += 1
-            elif pull != 0.0:
-                pulled[n_pulled] = t
-                pulls[n_pulled] = pull
-                n_pulled += 1
         row[rows[p]] = np.nan
-        keys = np.empty(most[p])
-        ids = np.empty(most[p], np.int64)
-        count = ZERO
-        for t in range(points.shape[0]):
-            if abs(row[t]) > least - slack:
-                strength = abs(dot(points[t], resid[p]))
-                if strength > least:
-                    count = insert_sorted(keys, ids, count, -strength, t)
-                    # Once the list is full, only stronger points matter.
-                    if count == most[p]:
-                        least = -keys[count - 1]
-        for k in range(count):
-            put_in_row(codes, penalty, p, size + k, ids[k], 0.0, 0.0)
-            worst = max(worst, -keys[k])
-            new = max(new, -keys[k])
-        codes.size[p] = size + count
+        worst, new = renew_listed(points, resid[p], row, codes, penalty, p, least, slack)
+        joined = join_strongest(points, resid[p], row, codes, penalty, p, least, slack, most[p])
         sort_working_set(codes, penalty, p)
-        # Behind the working set stand the points with a pull that are not in it: their conditions
-        # differ from those of all other points, so the next scan has to look at them one by one.
-        for k in range(n_pulled):
-            put_in_row(codes, penalty, p, size + count + k, pulled[k], 0.0, pulls[k])
-        penalty.listed[p] = size + count + n_pulled
-        outside[p] = max(0.0, worst - half_lam)
-        if new - half_lam > reached[p]:
+        outside[p] = max(0.0, max(worst, joined) - half_lam)
+        if max(new, joined) - half_lam > reached[p]:
             grown[n_grown] = p
             n_grown += 1
     return grown[:n_grown]

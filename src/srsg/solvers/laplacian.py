@@ -50,10 +50,6 @@ their leading principal axes."""
 MOST_LEFT_OUT = 0.1
 """Unless these axes leave out more than this fraction of the points' squared length."""
 
-AHEAD = 0.002
-"""After a scan a working set takes in every point that would be a violator if its correlation with
-the residual were larger by this fraction."""
-
 JOINING_LIMIT = 64
 """How many points may join a working set after a scan; as many as it has, if that is more."""
 
@@ -156,8 +152,7 @@ def laplacian_codes(
     similarity = symmetrized(init_codes) if laplacian == "codes" else neighbor_graph(neighbors)
     state = _State.before_the_first_sweep(points, init_codes)
     objective = [state.objective(similarity, lam, gamma)]
-    # A copy if the points are in float32: the kernels would be compiled again for these, and the
-    # residuals of all points, which are kept, take as much memory anyway.
+    # A copy if the points are in float32: the kernels would be compiled again for these.
     x = points.x.astype(np.float64, copy=False)
     data = _Data(points, x, _gram_matrix(points, gram_bytes, engine), _rough_points(x, engine))
     converged = False
@@ -382,7 +377,6 @@ def _scan(
         points.correlations(resid[active]),
         problems.codes,
         problems.penalty,
-        AHEAD,
         reached,
         points.correlation_error,
         most,
