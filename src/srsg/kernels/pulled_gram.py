@@ -38,9 +38,10 @@ def fetch(gram, index, ridge, inner):
 
 
 @helper()
-def compute_gradient(gram, b, z, gradient):
+def gradient_by_rows(gram, b, z, gradient):
     """Set ``gradient`` to ``b - G z``, the negative gradient of the smooth part."""
-    # Row by row of those that the code uses, which are half of them.
+    # The matrix is symmetric, so the rows of points that the code uses are enough: half of those
+    # that :func:`srsg.kernels.lasso.compute_gradient` reads. Small problems gain nothing from that.
     assign(gradient, b)
     for k in range(z.shape[0]):
         if z[k] != 0.0:
@@ -52,7 +53,7 @@ def compute_gradient(gram, b, z, gradient):
 def solve_by_gram(gram, b, half_lam, z, reached):
     """Minimise ``1/2 z' G z - b' z + half_lam |z|_1`` in place, from the given z."""
     gradient = np.empty(z.shape[0])
-    compute_gradient(gram, b, z, gradient)
+    gradient_by_rows(gram, b, z, gradient)
     for _ in range(MAX_ROUNDS):
         if worst_violation(half_lam, z, gradient) <= reached:
             break
@@ -62,7 +63,7 @@ def solve_by_gram(gram, b, half_lam, z, reached):
                 break
         descend_on_support(gram, half_lam, z, gradient, reached)
         # Computed afresh, so that the rounding errors of the updates do not add up.
-        compute_gradient(gram, b, z, gradient)
+        gradient_by_rows(gram, b, z, gradient)
 
 
 @helper()
