@@ -41,7 +41,7 @@ def fetch(gram, index, ridge, inner):
 def gradient_by_rows(gram, b, z, gradient):
     """Set ``gradient`` to ``b - G z``, the negative gradient of the smooth part."""
     # The matrix is symmetric, so the rows of points that the code uses are enough: half of those
-    # that :func:`srsg.kernels.lasso.compute_gradient` reads. Small problems gain nothing from that.
+    # that :func:`srsg.kernels.lasso.compute_gradient` reads.
     assign(gradient, b)
     for k in range(z.shape[0]):
         if z[k] != 0.0:
