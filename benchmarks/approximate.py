@@ -25,9 +25,9 @@ from scipy import sparse
 
 from benchmarks.case import LAM
 from srsg import SRSG
+from srsg.coding import candidates
 from srsg.datasets import load_dataset
 from srsg.metrics import clustering_accuracy, normalized_mutual_info
-from srsg.neighbors import candidates
 
 Codes = sparse.csr_array
 

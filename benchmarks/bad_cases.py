@@ -22,10 +22,10 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from benchmarks.case import LAM, N_NEIGHBORS
+from srsg.coding import l1_codes
 from srsg.datasets import make_union_of_subspaces
-from srsg.engines import ThreadEngine
 from srsg.points import BLOCK_SIZE, Points, row_slices, unit_points
-from srsg.solvers import l1_codes
+from srsg.running import ThreadEngine
 
 FEATURES = 100
 TINY_LAM = 1e-6

@@ -31,11 +31,11 @@ from sklearn.preprocessing import StandardScaler
 
 from benchmarks.selection_data import Folders, Sample
 from srsg import SRSG, RidgeGraph
-from srsg.graph.confidence import membership, predict_with_confidence
-from srsg.graph.reproducibility import carry_labels
-from srsg.graph.unwrapping import clusterer_of
+from srsg.counting.reproducibility import carry_labels
+from srsg.explaining.confidence import membership, predict_with_confidence
+from srsg.explaining.unwrapping import clusterer_of
 from srsg.metrics import calibration_error, matched_points
-from srsg.selection.fits import labels_for_each
+from srsg.search.fits import labels_for_each
 
 CHOSEN_ON = ("digits", "MNIST-1500", "wine", "COIL20-20", "Isolet")
 """Sets on which the power of the distances was settled."""
@@ -204,8 +204,8 @@ HEAD = """# Is confidence calibrated?
 
 Printed by `python -m benchmarks.calibration --data DIR --keel DIR`. `confidence_` is a number from
 0 to 1 for each point, found without labels and without fitting anything again
-(`srsg.graph.confidence`). It is calibrated if, of the points with a confidence of about 0.8, about
-80 % are in the cluster that is matched with their class. *error* is the expected calibration error:
+(`srsg.explaining.confidence`). It is calibrated if, of the points with a confidence of about 0.8,
+about 80 % are in the cluster that is matched with their class. *error* is the expected calibration error:
 the mean of |confidence - accuracy| over ten bins, weighted by their points. *AUROC* says how well
 confidence tells points that are right from points that are wrong: 0.5 is by chance.
 

@@ -7,8 +7,8 @@ from functools import cached_property
 
 import numpy as np
 
+from srsg.coding import L1Codes, auto_step, l1_codes
 from srsg.points import Points, unit_points
-from srsg.solvers import L1Codes, auto_step, l1_codes
 
 LAM = 0.1
 GAMMA = 0.1

@@ -75,8 +75,8 @@ print(json.dumps(
 """
 
 ALONE = """
-import srsg.solvers.ahead
-srsg.solvers.ahead.MEMORY = float("inf")  # never enough for a second process
+import srsg.coding.ahead
+srsg.coding.ahead.MEMORY = float("inf")  # never enough for a second process
 """
 
 BY_THEMSELVES = "sys.modules['srsg.kernels.parts'] = None  # as if numba did not have what it needs"
@@ -136,7 +136,7 @@ Medians, with the least and the most in brackets. *Checkout 1* is the version be
 ## Why it is not longer
 
 - The kernel of the sweeps, which takes as long as nearly all others together, is compiled by a
-  second process while the fit compiles those of the l1 codes (`srsg.solvers.ahead`). The fit then
+  second process while the fit compiles those of the l1 codes (`srsg.coding.ahead`). The fit then
   loads it from the folder of compiled code. This happens once for each folder, where two cores and
   1 GB of memory are free to use; `n_jobs=1` does without it. The second process compiles only this
   kernel: it gets its arguments from the fit, so it needs no scikit-learn, whose import takes a

@@ -28,9 +28,9 @@ import numpy as np
 from distributed import Client, LocalCluster
 
 from srsg import SRSG, L1Graph
-from srsg.engines.dask.engine import DaskEngine
-from srsg.engines.dask.files import read_array
 from srsg.experiments.comparison import peak_megabytes
+from srsg.running.dask.engine import DaskEngine
+from srsg.running.dask.files import read_array
 
 NO_FRILLS = {"threads_per_worker": 1, "processes": True, "dashboard_address": "127.0.0.1:0"}
 LIMIT = 1_500_000_000

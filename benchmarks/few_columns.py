@@ -25,9 +25,9 @@ from sklearn.preprocessing import StandardScaler
 
 from benchmarks.few_columns_data import CONFIRMED_ON, LAST, SETTLED_ON, Family
 from srsg import SRSG, LocalScalingSpectralClustering, StabilitySearch
-from srsg.graph.unwrapping import clusterer_of
+from srsg.explaining.unwrapping import clusterer_of
 from srsg.metrics import clustering_accuracy
-from srsg.selection.candidates import shares_one_unit
+from srsg.search.candidates import shares_one_unit
 
 SEEDS = (11, 12)
 N_POINTS = (150, 400, 1000)
@@ -150,7 +150,7 @@ def page(n_draws: int) -> str:
         "The made-up data are in `benchmarks/few_columns_data.py`.",
         "## The number of clusters",
         "How often it is right; 1 stands for no structure found. The rule, "
-        "{mod}`srsg.graph.density`, was settled on these families, by other draws:",
+        "{mod}`srsg.counting.density`, was settled on these families, by other draws:",
         "\n".join(settled),
         settled_total,
         "On families that it was not settled on, but for one part: that of several valleys in thin "

@@ -14,9 +14,9 @@ import numpy as np
 from benchmarks import bad_cases
 from benchmarks.case import LAM, N_NEIGHBORS
 from benchmarks.timing import alternating
+from srsg.coding import L1Codes, l1_codes
 from srsg.datasets import make_union_of_subspaces
 from srsg.points import Points, unit_points
-from srsg.solvers import L1Codes, l1_codes
 
 FEATURES = 100
 SIZES = (1000, 2000, 4000, 8000, 16_000, 32_000, 64_000)

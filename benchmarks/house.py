@@ -134,7 +134,7 @@ def walk_of_a_fit(package: Path) -> dict[str, Any]:
 def count_engines() -> list[object]:
     """A list that gets every thread engine made from now on, copies included."""
     try:
-        from srsg.engines.threads import ThreadEngine
+        from srsg.running.threads import ThreadEngine
     except ImportError:  # where it was before the package had rooms
         from srsg.engine import ThreadEngine
     built: list[object] = []

@@ -19,11 +19,11 @@ from typing import Any
 import numpy as np
 
 from benchmarks.case import LAM, N_NEIGHBORS
+from srsg.coding import l1_codes, laplacian_codes
+from srsg.coding.laplacian import GRAM_BYTES
 from srsg.datasets import load_dataset
-from srsg.engines import ThreadEngine
 from srsg.points import Points, unit_points
-from srsg.solvers import l1_codes, laplacian_codes
-from srsg.solvers.laplacian import GRAM_BYTES
+from srsg.running import ThreadEngine
 
 GAMMA = 0.1
 WAYS = {"with all inner products": GRAM_BYTES, "without": 0}

@@ -28,8 +28,8 @@ from srsg import (
     LocalScalingSpectralClustering,
     OMPGraph,
 )
-from srsg.graph.local_scaling import local_scaling
-from srsg.neighbors import nearest_neighbors
+from srsg.coding.local_scaling import local_scaling
+from srsg.coding.neighbors import nearest_neighbors
 from srsg.points import unit_points
 
 Task = Callable[[], object]

@@ -21,7 +21,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.neighbors import LocalOutlierFactor
 
 from srsg import SRSG, RidgeGraph
-from srsg.graph.outliers import visits
+from srsg.explaining.outliers import visits
 
 METHODS = {"ridge": RidgeGraph, "srsg": SRSG}
 N_SUBJECTS, N_OUTLIERS, NOVELTY = 10, 64, 0.05

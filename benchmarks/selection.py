@@ -34,11 +34,11 @@ from benchmarks import selection_data as data  # noqa: E402
 from benchmarks.selection_page import page  # noqa: E402
 from srsg import SRSG, RidgeGraph, StabilitySearch  # noqa: E402
 from srsg.experiments.journal import code_digest  # noqa: E402
+from srsg.explaining.unwrapping import clusterer_of  # noqa: E402
 from srsg.files import atomic_write  # noqa: E402
-from srsg.graph.unwrapping import clusterer_of  # noqa: E402
 from srsg.metrics import clustering_accuracy  # noqa: E402
-from srsg.selection.candidates import auto_candidates, look_at_columns  # noqa: E402
-from srsg.selection.fits import fresh  # noqa: E402
+from srsg.search.candidates import auto_candidates, look_at_columns  # noqa: E402
+from srsg.search.fits import fresh  # noqa: E402
 
 N_JOBS = 2
 Cell = dict[str, Any]

@@ -18,8 +18,8 @@ from sklearn.neighbors import NearestNeighbors
 from threadpoolctl import threadpool_limits
 
 from benchmarks.timing import medians
-from srsg.engines import ThreadEngine
-from srsg.solvers import smce_codes
+from srsg.coding import smce_codes
+from srsg.running import ThreadEngine
 
 N_NEIGHBORS = 15
 

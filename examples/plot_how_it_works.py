@@ -12,7 +12,7 @@ from matplotlib.collections import LineCollection
 from sklearn.datasets import load_digits
 
 from srsg import SRSG
-from srsg.graph.layout import plane
+from srsg.explaining.layout import plane
 from srsg.metrics import clustering_accuracy
 
 X, y = load_digits(n_class=5, return_X_y=True)

@@ -18,12 +18,12 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from srsg import SRSG
+from srsg.coding import l1_codes, srsg_codes, theorem_step
 from srsg.datasets import load_dataset
 from srsg.experiments.journal import made_by
 from srsg.experiments.published import compared_methods, published_rows
 from srsg.points import unit_points
 from srsg.registry import methods
-from srsg.solvers import l1_codes, srsg_codes, theorem_step
 
 DOCS = Path(__file__).parents[1] / "docs"
 Load = Callable[[str, int | None], np.ndarray]
@@ -122,7 +122,7 @@ def page(load: Load) -> str:
     claims = [
         (
             "Eq. (1), (2): the l1-graph",
-            "`srsg.solvers.l1_codes`",
+            "`srsg.coding.l1_codes`",
             "certificates of every fit; equal to a plain solver in `tests/solvers`; COIL-20's row "
             "of Table 1 to the last digit in `tests/paper`",
             "holds",
@@ -130,13 +130,13 @@ def page(load: Load) -> str:
         (
             "Eq. (3) to (6): the objective and the coefficients c",
             "`kernels/votes.py`, `kernels/codes.py`",
-            "equal to a plain implementation in `tests/solvers/test_srsg_codes.py`. Eq. (4) leaves "
+            "equal to a plain implementation in `tests/coding/test_srsg_codes.py`. Eq. (4) leaves "
             "out the index j of the neighbour; c does not",
             "holds, with that difference inside the paper",
         ),
         (
             "Coordinate descent decreases L(Z)",
-            "`srsg.solvers.srsg_codes`",
+            "`srsg.coding.srsg_codes`",
             "[all rows](results/paper-choices.md): with S as printed L rises now and then; with S "
             "made symmetric never. A test has the objective that then descends",
             "holds only for a symmetric S",
@@ -144,18 +144,18 @@ def page(load: Load) -> str:
         (
             "Proposition A.1: critical points of (7) are nearly critical for (6)",
             "-",
-            "`tests/solvers/test_proposition.py`",
+            "`tests/coding/test_proposition.py`",
             "holds",
         ),
         (
             "Algorithm 1, FPGD-SP",
-            "`srsg.solvers.fpgd_sp`",
+            "`srsg.coding.fpgd_sp`",
             "equal to a plain implementation at full length, under hypothesis",
             "holds",
         ),
         (
             "Theorem 3.2: O(1/k^2) once the support is fixed",
-            "`srsg.solvers.theorem_step`",
+            "`srsg.coding.theorem_step`",
             "[the bound on a point of Yale-B](results/convergence.png); a test of the bound on "
             "many points",
             "holds",

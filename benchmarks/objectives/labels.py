@@ -11,9 +11,9 @@ from scipy import sparse
 from benchmarks.case import Case
 from benchmarks.objectives import Objective, Solved
 from srsg import SRSG
-from srsg.graph.embedding import AUTO_BRIDGE
-from srsg.graph.weights import bridged
-from srsg.neighbors import neighbor_graph
+from srsg.coding.neighbors import neighbor_graph
+from srsg.cutting.embedding import AUTO_BRIDGE
+from srsg.cutting.weights import bridged
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from benchmarks.case import GAMMA, Case
 from benchmarks.objectives import Objective, Solved
-from srsg.solvers import SRSGCodes, srsg_codes
+from srsg.coding import SRSGCodes, srsg_codes
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ from scipy import sparse
 
 from benchmarks.case import LAM, N_NEIGHBORS, Case
 from benchmarks.solvers import Solver
-from srsg.engines import ThreadEngine
+from srsg.coding import l1_codes
 from srsg.points import Points
-from srsg.solvers import l1_codes
+from srsg.running import ThreadEngine
 
 
 def solve(case: Case, n_jobs: int | None = None) -> sparse.csr_array:

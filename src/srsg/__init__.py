@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from srsg.cutting.cluster_graph import cluster_graph
     from srsg.estimators import (
         SMCE,
         SRSG,
@@ -19,9 +20,8 @@ if TYPE_CHECKING:
         OMPGraph,
         RidgeGraph,
     )
-    from srsg.graph.labels import cluster_graph
     from srsg.registry import methods
-    from srsg.selection import StabilitySearch
+    from srsg.search import StabilitySearch
 
     __version__: str
 
@@ -40,9 +40,9 @@ __all__ = [
 ]
 
 _HOME = {
-    "cluster_graph": "srsg.graph.labels",
+    "cluster_graph": "srsg.cutting.cluster_graph",
     "methods": "srsg.registry",
-    "StabilitySearch": "srsg.selection",
+    "StabilitySearch": "srsg.search",
 }  # all others: srsg.estimators
 
 

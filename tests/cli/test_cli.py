@@ -19,9 +19,9 @@ from PIL import Image
 from scipy import sparse
 
 import srsg
-from srsg.engines.progress import Progress
 from srsg.experiments.comparison import compare_methods, pairwise_ari
 from srsg.files import write_graph
+from srsg.running.progress import Progress
 from support.cli_runs import command, good, planes, run, start, table_of_planes
 from support.file_samples import FRAME, TABLES, WITH_LABELS, Y, saved, saved_array
 

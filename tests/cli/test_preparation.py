@@ -11,9 +11,9 @@ from sklearn.impute import KNNImputer, SimpleImputer
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from srsg import L1Graph
-from srsg.engines.progress import COMPILING, SILENT, Progress, announce_compiling
 from srsg.metrics import clustering_accuracy
 from srsg.persistence import load_model
+from srsg.running.progress import COMPILING, SILENT, Progress, announce_compiling
 from support.cli_runs import good, run, the_error
 
 X, Y = load_wine(return_X_y=True)

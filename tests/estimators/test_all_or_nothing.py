@@ -7,7 +7,7 @@ import pytest
 from sklearn.datasets import load_digits
 
 from srsg import SMCE, SRSG, L1Graph, RidgeGraph
-from srsg.engines.progress import Progress, send_progress_to
+from srsg.running.progress import Progress, send_progress_to
 
 X = load_digits().data[:200]
 

@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 
 from srsg import SRSG, L1Graph, LocalScalingSpectralClustering, RidgeGraph, StabilitySearch
 from srsg.datasets import make_union_of_subspaces
-from srsg.graph.confidence import confidence, predict_with_confidence
+from srsg.explaining.confidence import confidence, predict_with_confidence
 from srsg.metrics import calibration_error, matched_points
 from srsg.persistence import load_model, save_model
 from srsg.persistence.checking import check_model

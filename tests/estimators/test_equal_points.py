@@ -12,9 +12,9 @@ from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
 
 from srsg import SMCE, SRSG, ElasticNetGraph, L1Graph, LocalScalingSpectralClustering, OMPGraph
-from srsg.engines import ThreadEngine
 from srsg.metrics import clustering_accuracy
 from srsg.points import EqualPoints
+from srsg.running import ThreadEngine
 from support import plain
 from support.estimators import ALL_ESTIMATORS, CODE_ESTIMATORS
 

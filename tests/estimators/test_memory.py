@@ -10,7 +10,7 @@ from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
 
 from srsg import SRSG, ElasticNetGraph, L1Graph
-from srsg.engines.checkpoint import FolderCheckpoint
+from srsg.running.store import FolderCheckpoint
 from support.estimators import ALL_ESTIMATORS
 
 X = load_digits().data[:150]
@@ -87,7 +87,7 @@ def test_methods_do_not_share_graphs(tmp_path, builds):
 
 def test_one_engine_with_blocks_that_fit_does_all_the_work_of_a_fit(monkeypatch, block_size):
     import srsg.estimators.coded as module
-    from srsg.engines import ThreadEngine
+    from srsg.running import ThreadEngine
 
     engines = []
     start, solve = ThreadEngine.__init__, module.l1_codes

@@ -26,12 +26,12 @@ from srsg import (
     LocalScalingSpectralClustering,
     OMPGraph,
 )
-from srsg.engines import ThreadEngine
-from srsg.graph.affinity import largest_codes
-from srsg.graph.assignment import cluster_shares, nearest_shares
-from srsg.graph.local_scaling import local_scaling_rows
+from srsg.coding import l1_codes, new_smce_codes, new_srsg_codes, srsg_codes
+from srsg.coding.local_scaling import local_scaling_rows
+from srsg.cutting.affinity import largest_codes
+from srsg.explaining.assignment import cluster_shares, nearest_shares
 from srsg.points import unit_points
-from srsg.solvers import l1_codes, new_smce_codes, new_srsg_codes, srsg_codes
+from srsg.running import ThreadEngine
 from support import plain
 from support.estimators import ALL_ESTIMATORS
 from support.subspaces import near_planes

@@ -343,7 +343,7 @@ def test_summary_counts():
 def test_bound_of_the_theorem_holds_for_the_figure():
     X, _ = near_planes(0, n_points=60, n_features=10)
     points = unit_points(X)
-    step = srsg.solvers.theorem_step(points, 0.1, 5)
+    step = srsg.coding.theorem_step(points, 0.1, 5)
     for problem in problems(points, gamma=0.1, n_neighbors=5, lam=0.1)[::6]:
         history = problem.fpgd_sp(step, 300)
         bound = theorem_bound(problem, history, step)

@@ -11,7 +11,7 @@ from fuzz.outcomes import expect
 from fuzz.readers import damaged_file, damaged_text
 from fuzz.stores import damaged_checkpoint, damaged_model
 from srsg import cluster_graph
-from srsg.solvers import fpgd_sp
+from srsg.coding import fpgd_sp
 from support import plain
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from fuzz.outcomes import expect
-from srsg.neighbors import neighbor_graph, undirected
+from srsg.coding.neighbors import neighbor_graph, undirected
 from support import plain
 
 EPS = 1e-9

@@ -17,16 +17,16 @@ from srsg import (
     RidgeGraph,
     cluster_graph,
 )
-from srsg.engines import ThreadEngine
+from srsg.coding import fpgd_sp, ridge_codes
+from srsg.cutting.eigenvectors import leading_eigenpairs
+from srsg.cutting.embedding import connected_components
+from srsg.cutting.kmeans import label_embedding
 from srsg.files import FileError, read_points
-from srsg.graph.eigenvectors import leading_eigenpairs
-from srsg.graph.embedding import connected_components
-from srsg.graph.kmeans import label_embedding
 from srsg.kernels.codes import symmetrized
 from srsg.kernels.sweep import KeptProblems, packed_length
 from srsg.persistence import load_model, save_model
 from srsg.points import unit_points
-from srsg.solvers import fpgd_sp, ridge_codes
+from srsg.running import ThreadEngine
 
 
 @pytest.fixture

@@ -11,8 +11,18 @@ from scipy import sparse
 from sklearn.linear_model import Lasso
 
 from fuzz.invariants import l1_violation
-from srsg.engines import ThreadEngine
-from srsg.graph.weights import agreement
+from srsg.coding import (
+    fpgd_sp,
+    l1_codes,
+    laplacian_codes,
+    new_srsg_codes,
+    omp_codes,
+    ridge_codes,
+    smce_codes,
+    srsg_codes,
+)
+from srsg.coding.neighbors import nearest_neighbors
+from srsg.cutting.weights import agreement
 from srsg.kernels import direct, linalg
 from srsg.kernels.candidates import add_candidates, nearest_candidates, solve_over_candidates
 from srsg.kernels.codes import (
@@ -28,18 +38,8 @@ from srsg.kernels.correlations import ScanBounds, SortedLists, nearest, violator
 from srsg.kernels.graphs import chebyshev, dependency_levels, spread_out
 from srsg.kernels.scattering import folded_products
 from srsg.kernels.sweep import make_problems, packed_length
-from srsg.neighbors import nearest_neighbors
 from srsg.points import Points, unit_points
-from srsg.solvers import (
-    fpgd_sp,
-    l1_codes,
-    laplacian_codes,
-    new_srsg_codes,
-    omp_codes,
-    ridge_codes,
-    smce_codes,
-    srsg_codes,
-)
+from srsg.running import ThreadEngine
 from srsg.types import LeftOut
 from support import plain
 from support.kernels import from_python

@@ -12,10 +12,10 @@ import pytest
 from scipy import sparse
 
 from fuzz.invariants import l1_violation
-from srsg.engines import ThreadEngine
+from srsg.coding import l1_codes, new_srsg_codes, omp_codes, srsg_codes
 from srsg.kernels.active import points_in_reach
 from srsg.points import Points, Rows, unit_points
-from srsg.solvers import l1_codes, new_srsg_codes, omp_codes, srsg_codes
+from srsg.running import ThreadEngine
 from support import plain
 
 ENGINE = ThreadEngine(1, block_size=5)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from srsg.engines import ThreadEngine
+from srsg.coding import l1_codes, laplacian_codes
 from srsg.kernels import direct, fpgd_sp, lasso, votes
 from srsg.kernels.graphs import spread_out
 from srsg.kernels.votes import Votes
 from srsg.points import unit_points
-from srsg.solvers import l1_codes, laplacian_codes
+from srsg.running import ThreadEngine
 from support.kernels import from_python
 
 ENGINE = ThreadEngine(1)
@@ -121,7 +121,7 @@ def long_gap(x, z, atoms, lam, ridge, pull):
 @pytest.mark.parametrize("by_gram", [False, True])
 @pytest.mark.parametrize(("lam", "gamma"), [(0.1, 0.3), (0.02, 0.02), (0.5, 2.0)])
 def test_laplacian_codes_solve_every_problem(monkeypatch, by_gram, lam, gamma):
-    monkeypatch.setattr("srsg.solvers.laplacian.GRAM_FEATURES", 1 if by_gram else 1000)
+    monkeypatch.setattr("srsg.coding.laplacian.GRAM_FEATURES", 1 if by_gram else 1000)
     rng = np.random.default_rng(3)
     points = unit_points(
         np.repeat(rng.standard_normal((3, 5)), 4, axis=0) + 0.4 * rng.standard_normal((12, 5))

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from numba.core.dispatcher import Dispatcher
 
+from srsg.coding import approximate_l1_codes, l1_codes, srsg_codes
+from srsg.coding.laplacian import GRAM_FEATURES
 from srsg.kernels.codes import Codes, residuals
 from srsg.kernels.correlations import nearest, violators
 from srsg.kernels.lasso import solve_working_sets
 from srsg.kernels.sweep import sweep_points
 from srsg.points import kernel_rows, unit_points
-from srsg.solvers import approximate_l1_codes, l1_codes, srsg_codes
-from srsg.solvers.laplacian import GRAM_FEATURES
 from support.estimators import ALL_ESTIMATORS
 
 KERNELS = (residuals, nearest, violators, solve_working_sets, sweep_points)

@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from srsg import L1Graph
-from srsg.engines import ThreadEngine
-from srsg.neighbors import nearest_neighbors
+from srsg.coding import l1, l1_codes
+from srsg.coding.neighbors import nearest_neighbors
+from srsg.coding.scans import WorkingSets
 from srsg.points import unit_points
 from srsg.points.principal import PrincipalAxes, along, bytes_of_axes, principal_axes
-from srsg.solvers import l1, l1_codes
-from srsg.solvers.scans import WorkingSets
+from srsg.running import ThreadEngine
 
 HALF_LAM = 0.05
 

@@ -18,10 +18,10 @@ from srsg import (
     OMPGraph,
     RidgeGraph,
 )
-from srsg.engines import ThreadEngine
+from srsg.coding import l1_codes, laplacian_codes, theorem_step
+from srsg.coding import srsg_codes as algorithm_2
 from srsg.points import unit_points
-from srsg.solvers import l1_codes, laplacian_codes, theorem_step
-from srsg.solvers import srsg_codes as algorithm_2
+from srsg.running import ThreadEngine
 from support.estimators import ALL_ESTIMATORS, CODE_ESTIMATORS
 
 FEW = settings(

@@ -21,9 +21,9 @@ from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.exceptions import NotFittedError
 
 from srsg import SMCE, SRSG, L1Graph, LocalScalingSpectralClustering
+from srsg.explaining.confidence import membership
+from srsg.explaining.layout import plane
 from srsg.files import FileError
-from srsg.graph.confidence import membership
-from srsg.graph.layout import plane
 from srsg.report import write_report
 from srsg.report.findings import find
 from srsg.report.pictures import graph_picture

@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from srsg import L1Graph, RidgeGraph, StabilitySearch
-from srsg.graph.confidence import confidence
+from srsg.explaining.confidence import confidence
 from srsg.report import write_report
 from srsg.report.findings import find
 from support.pages import Page

@@ -13,7 +13,7 @@ import dask
 import numpy as np
 from distributed import Client, LocalCluster
 
-from srsg.engines.progress import Progress
+from srsg.running.progress import Progress
 
 NO_FRILLS = {"threads_per_worker": 1, "processes": True, "dashboard_address": "127.0.0.1:0"}
 

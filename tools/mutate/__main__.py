@@ -20,12 +20,12 @@ from tools.mutate.mutants import ROOT, Mutant, drawn
 KEPT = ROOT / "docs" / "results"
 
 TESTS = {
-    "kernels": ["tests/kernels", "src/srsg/kernels", "src/srsg/solvers"],
+    "kernels": ["tests/kernels", "src/srsg/kernels", "src/srsg/coding"],
     "solvers": [
-        *("tests/solvers", "tests/kernels", "tests/properties", "src/srsg/solvers"),
-        "tests/engines/test_checkpoint.py",
+        *("tests/coding", "tests/kernels", "tests/properties", "src/srsg/coding"),
+        "tests/running/test_checkpoint.py",
     ],
-    "graph": ["tests/graph", "src/srsg/graph"],
+    "graph": ["tests/cutting", "tests/counting", "tests/explaining", "src/srsg/cutting"],
 }
 """Where the tests of a folder are."""
 

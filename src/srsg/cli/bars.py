@@ -19,7 +19,7 @@ from rich.table import Column
 from rich.text import Text
 
 from srsg.cli.console import errors, escape, note
-from srsg.engines.progress import SILENT, Progress, Stage, Watcher, send_progress_to
+from srsg.running.progress import SILENT, Progress, Stage, Watcher, send_progress_to
 
 
 @contextmanager

@@ -26,8 +26,8 @@ from srsg.cli.cluster_options import (
 from srsg.cli.console import note, say
 from srsg.cli.groups import Reading
 from srsg.cli.preparation import Prepared, Preparing, notes_on_near_rows, prepare
-from srsg.engines.progress import SILENT, announce_compiling
 from srsg.registry import Method
+from srsg.running.progress import SILENT, announce_compiling
 
 if TYPE_CHECKING:
     from srsg.files import Table
@@ -69,7 +69,7 @@ def cluster(
             given = {**method.parameters(), **running.parameters()}
             estimator = make_estimator(chosen, given, clusters, files)
             if method.approximate:
-                from srsg.neighbors.candidates import check_faiss
+                from srsg.coding.candidates import check_faiss
 
                 check_faiss()
             files.check([data, reading.labels])
@@ -166,7 +166,7 @@ def _runner_up(results: dict[str, list[Any]], best: int) -> str:
 
 
 def _write_labels(files: OutputFiles, estimator: Any, table: Table, prepared: Prepared) -> None:
-    from srsg.graph.confidence import confidence
+    from srsg.explaining.confidence import confidence
 
     values = confidence(estimator, prepared.X).values
     outputs.write_labelled_rows(files.output, table, estimator.labels_, values, append=files.append)
@@ -184,8 +184,8 @@ def _write(
     if files.output != options.STANDARD_OUTPUT:
         _write_labels(files, estimator, table, prepared)
     if files.graph is not None:
+        from srsg.explaining.unwrapping import clusterer_of
         from srsg.files import write_graph
-        from srsg.graph.unwrapping import clusterer_of
 
         graph = clusterer_of(estimator).affinity_matrix_
         write_graph(files.graph, graph, labels=estimator.labels_)
@@ -234,7 +234,7 @@ def _summary(
 ) -> dict[str, Any]:
     import numpy as np
 
-    from srsg.graph.unwrapping import clusterer_of
+    from srsg.explaining.unwrapping import clusterer_of
     from srsg.metrics import scores
 
     sizes = np.unique(estimator.labels_, return_counts=True)[1]

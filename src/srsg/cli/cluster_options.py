@@ -241,7 +241,7 @@ def check_size(data: str, shape: tuple[int, int], method: Method) -> None:
     from srsg.files import FileError
     from srsg.files.errors import count_of
     from srsg.files.reading import display_name
-    from srsg.selection.search import LEAST_POINTS
+    from srsg.search.search import LEAST_POINTS
 
     n_points, n_features = shape
     if method.path.startswith("srsg:") and n_features < 2:

@@ -62,8 +62,8 @@ def compare(
         prepared = prepare(table.X, preparing, table)
         for line in () if quiet else (*prepared.notes, *notes_on_near_rows(prepared.X)):
             note(line)
+        from srsg.cutting.kmeans import check_cluster_count
         from srsg.experiments.comparison import compare_methods
-        from srsg.graph.kmeans import check_cluster_count
 
         # Checked here, once: otherwise every method would fail with the same error.
         k = clusters or _number_of_classes(table)

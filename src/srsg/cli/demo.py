@@ -12,8 +12,8 @@ from srsg.cli.bars import bars
 from srsg.cli.compare import row_of, show
 from srsg.cli.console import say
 from srsg.cli.options import Jobs, Quiet
-from srsg.engines.progress import announce_compiling
 from srsg.registry import methods
+from srsg.running.progress import announce_compiling
 
 
 def demo(

@@ -11,8 +11,8 @@ from srsg.cli import options
 from srsg.cli.console import note
 
 if TYPE_CHECKING:
-    from srsg.engines.progress import Progress
     from srsg.files import Table
+    from srsg.running.progress import Progress
 
 
 def with_groups(command: Callable[..., None], leave_out: Sequence[str] = ()) -> Callable[..., None]:
@@ -101,7 +101,7 @@ class Reading:
         height, _, width = (self.image_size or "").partition("x")
         with progress.stage(f"reading {display_name(data)}", 1):
             if scheduler is not None:
-                from srsg.engines.dask.files import read_table_on
+                from srsg.running.dask.files import read_table_on
 
                 table = read_table_on(scheduler, data, names, self.variable, self.labels)
             else:

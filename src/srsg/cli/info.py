@@ -73,7 +73,7 @@ def _advice_on(note: str) -> str:
 
 def _outlook(table: Table) -> list[str]:
     """What the search by stability will do, as it would decide itself."""
-    from srsg.selection.candidates import Columns, auto_candidates, look_at_columns
+    from srsg.search.candidates import Columns, auto_candidates, look_at_columns
 
     columns = look_at_columns(table.X)
     names = [name for name, _ in auto_candidates(columns, {})]

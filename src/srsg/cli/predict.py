@@ -19,7 +19,7 @@ from srsg.cli.outputs import (
     write_labelled_rows,
 )
 from srsg.cli.preparation import has_imputer, notes_on_gaps
-from srsg.engines.progress import SILENT, announce_compiling
+from srsg.running.progress import SILENT, announce_compiling
 
 if TYPE_CHECKING:
     from srsg.files import Table
@@ -72,7 +72,7 @@ def predict(
             check_append(table)
         for line in notes_on_gaps(table.X) if fills_in and not quiet else ():
             note(line)
-        from srsg.graph.confidence import predict_with_confidence
+        from srsg.explaining.confidence import predict_with_confidence
 
         with announce_compiling(SILENT if quiet else progress):
             found, sure = predict_with_confidence(fitted, table.X, novelty=novelty)
@@ -93,9 +93,9 @@ def predict(
 
 
 def _load(path: Path) -> Any:
+    from srsg.explaining.unwrapping import clusterer_of
     from srsg.files import FileError
     from srsg.files.errors import check_file
-    from srsg.graph.unwrapping import clusterer_of
     from srsg.persistence import load_model
 
     check_file(path)
@@ -120,7 +120,7 @@ def _check_width(data: str, table: Table, model: Any) -> None:
 
 
 def _n_clusters(model: Any) -> int:
-    from srsg.graph.unwrapping import clusterer_of
+    from srsg.explaining.unwrapping import clusterer_of
 
     clusterer = clusterer_of(model)
     # K-means has the number as a parameter only.

@@ -62,7 +62,7 @@ class Prepared:
         """The steps and what was fitted on their output as one model, for new points."""
         from sklearn.pipeline import Pipeline
 
-        from srsg.graph.unwrapping import best_of
+        from srsg.explaining.unwrapping import best_of
 
         if not self.steps:
             return estimator
@@ -99,7 +99,7 @@ def prepare(X: NDArray, wanted: Preparing, table: Table, *, by_search: bool = Fa
     steps: list[tuple[str, Any]] = []
     scale, notes = _chosen_scale(X, wanted.scale, table, by_search)
     if scale != "none" or wanted.impute is not None:
-        from srsg.engines.warnings import made_dense
+        from srsg.running.warnings import made_dense
 
         X = made_dense(X, "--scale and --impute need dense points")
     if scale != "none":
@@ -173,7 +173,7 @@ def scale_warning(X: NDArray, table: Table) -> str | None:
     import numpy as np
 
     from srsg.files.inspection import heaviest_column
-    from srsg.selection.candidates import shares_one_unit
+    from srsg.search.candidates import shares_one_unit
 
     if table.image_shape or not isinstance(X, np.ndarray):
         return None

@@ -10,9 +10,9 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
 
-from srsg.engines.progress import SILENT, Progress
 from srsg.files import FileError
 from srsg.files.errors import one_line
+from srsg.running.progress import SILENT, Progress
 
 CHUNK = 2**18
 TIMEOUT = 60.0

@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 from srsg.datasets.catalogue import Archive, Entry, OpenML, find_entry, list_datasets
 from srsg.datasets.download import download
 from srsg.datasets.folders import data_folder, dataset_path
-from srsg.engines.progress import Progress, progress_for
 from srsg.files import FileError, atomic_write
 from srsg.files.errors import explained, needed, parsing
 from srsg.files.images import read_image
 from srsg.files.labels import encode_labels, natural_order
+from srsg.running.progress import Progress, progress_for
 from srsg.types import IntArray
 
 

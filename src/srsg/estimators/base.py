@@ -11,13 +11,13 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
-from srsg.engines import Engine
-from srsg.engines.warnings import made_dense
 from srsg.estimators.callbacks import CallbackMixin
 from srsg.estimators.cluster_counts import BestCountsMixin
 from srsg.estimators.new_points import NewPointsMixin
 from srsg.estimators.relabeling import RelabelMixin
 from srsg.points import Points, UnitRows
+from srsg.running import Engine
+from srsg.running.warnings import made_dense
 
 AT_LEAST_ONE = Interval(Integral, 1, None, closed="left")
 POSITIVE = Interval(Real, 0, None, closed="neither")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from srsg.engines.progress import Progress, Stage
+from srsg.running.progress import Progress, Stage
 
 try:  # scikit-learn has callbacks from version 1.9 on
     from sklearn import callback

@@ -1,10 +1,10 @@
 """The number of clusters of an estimator's points, by links, by halves or by density.
 
 With 100 features or more, the number is right that leaves hardly any links between clusters
-(:mod:`srsg.graph.separation`). In tables clusters touch: there the number is right whose clusters
-are found again in the other half of the points (:mod:`srsg.graph.reproducibility`). With three
+(:mod:`srsg.counting.separation`). In tables clusters touch: there the number is right whose clusters
+are found again in the other half of the points (:mod:`srsg.counting.reproducibility`). With three
 columns or fewer, any cloud of points can be cut with few links and in the same way again and again.
-But there its density can be seen (:mod:`srsg.graph.density`).
+But there its density can be seen (:mod:`srsg.counting.density`).
 """
 
 from __future__ import annotations
@@ -19,17 +19,9 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from srsg.engines import Engine, ThreadEngine
-from srsg.estimators.parts import (
-    LabelledPart,
-    can_fit,
-    deciding_points,
-    graph_of_part,
-    quiet_engine,
-)
-from srsg.graph.density import search_dense
-from srsg.graph.n_clusters import estimate_n_clusters, substantial_components
-from srsg.graph.reproducibility import (
+from srsg.counting.density import search_dense
+from srsg.counting.eigengaps import estimate_n_clusters, substantial_components
+from srsg.counting.reproducibility import (
     DENSE_UP_TO,
     ScoredCounts,
     carry_labels,
@@ -38,9 +30,17 @@ from srsg.graph.reproducibility import (
     reproducibility_score,
     search_counts,
 )
-from srsg.graph.separation import search_separated
-from srsg.graph.unwrapping import clusterer_of
+from srsg.counting.separation import search_separated
+from srsg.estimators.parts import (
+    LabelledPart,
+    can_fit,
+    deciding_points,
+    graph_of_part,
+    quiet_engine,
+)
+from srsg.explaining.unwrapping import clusterer_of
 from srsg.points import dense_rows
+from srsg.running import Engine, ThreadEngine
 from srsg.types import FloatArray, Graph, IntArray, Matrix, RandomState
 
 if TYPE_CHECKING:
@@ -162,10 +162,10 @@ def score_cluster_counts(
     than the others, they are the clusters.
 
     With many features, clusters are often curved. Half of the points would thin them out, but
-    hardly any links join them: the links are counted, see :mod:`srsg.graph.separation`. The
+    hardly any links join them: the links are counted, see :mod:`srsg.counting.separation`. The
     clusters of tables touch each other, so what counts is whether halves of the points agree on
-    them, see :mod:`srsg.graph.reproducibility`. With up to three columns neither the graph nor its
-    components are asked, but the density of the points, see :mod:`srsg.graph.density`.
+    them, see :mod:`srsg.counting.reproducibility`. With up to three columns neither the graph nor its
+    components are asked, but the density of the points, see :mod:`srsg.counting.density`.
     """
     rng = check_random_state(random_state)
     n_different = len(estimator._equal.first)

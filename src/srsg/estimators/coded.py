@@ -14,22 +14,21 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_random_state
 
-from srsg.engines import Engine
-from srsg.engines.warnings import made_dense
+from srsg.coding import ApproximateCodes, L1Codes, approximate_l1_codes, l1_codes
+from srsg.coding.candidates import check_faiss
+from srsg.coding.neighbors import nearest_neighbors
+from srsg.cutting.affinity import largest_codes, nearest_codes, unit_codes
+from srsg.cutting.weights import agreement
 from srsg.estimators.base import AT_LEAST_ONE, POSITIVE, GraphClusterer
 from srsg.estimators.hooks import SpectralGraph
 from srsg.estimators.kept_graphs import certificates_are_true, same_matrix
 from srsg.estimators.new_points import warn_of_zero_rows
-from srsg.graph.affinity import largest_codes, nearest_codes, unit_codes
-from srsg.graph.explanation import (
+from srsg.explaining.explanation import (
     explained_by_directions,
     weight_of_negatives,
     within_own_cluster,
 )
-from srsg.graph.weights import agreement
 from srsg.kernels.codes import symmetrized
-from srsg.neighbors import nearest_neighbors
-from srsg.neighbors.candidates import check_faiss
 from srsg.points import (
     EqualPoints,
     Points,
@@ -39,7 +38,8 @@ from srsg.points import (
     unit_points,
     zero_digest,
 )
-from srsg.solvers import ApproximateCodes, L1Codes, approximate_l1_codes, l1_codes
+from srsg.running import Engine
+from srsg.running.warnings import made_dense
 from srsg.types import FloatArray, Graph, IntArray
 
 SHARES = (0.5, 0.9, 0.99, 1.0)
@@ -285,7 +285,7 @@ class AgreementClusterer(CodeClusterer):
     """Base of the estimators with the parameters ``affinity`` and ``n_components``.
 
     With "agreement" the spectral step works on the graph of the codes with its edges weighed by
-    what their neighbours agree on (:func:`srsg.graph.weights.agreement`), and takes the ratio
+    what their neighbours agree on (:func:`srsg.cutting.weights.agreement`), and takes the ratio
     cut. With any other value it takes the normalised cut of ``affinity_matrix_``.
     """
 

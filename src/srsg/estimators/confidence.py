@@ -11,9 +11,9 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from srsg.estimators.fitting import FitMixin, is_dask
-from srsg.graph.confidence import soft_labels
-from srsg.graph.explanation import beside_the_best, explained_by_distances, within_own_cluster
-from srsg.graph.outliers import outlier_scores
+from srsg.explaining.confidence import soft_labels
+from srsg.explaining.explanation import beside_the_best, explained_by_distances, within_own_cluster
+from srsg.explaining.outliers import outlier_scores
 from srsg.types import FloatArray
 
 
@@ -30,7 +30,7 @@ class ConfidenceMixin(FitMixin):
         """How sure the label of each fitted point is, from 0 to 1.
 
         The point's membership in its own cluster by distances in the embedding, see
-        :func:`srsg.graph.confidence.soft_labels`, times how well the members of its cluster
+        :func:`srsg.explaining.confidence.soft_labels`, times how well the members of its cluster
         explain it beside the best-explained tenth of the points.
         """
         check_is_fitted(self, "labels_")
@@ -41,7 +41,7 @@ class ConfidenceMixin(FitMixin):
     def explained_(self) -> FloatArray:
         """How well the members of its own cluster explain each fitted point, from 0 to 1.
 
-        See :mod:`srsg.graph.explanation`.
+        See :mod:`srsg.explaining.explanation`.
         """
         check_is_fitted(self, "labels_")
         points = self.fit_X_.compute() if is_dask(self.fit_X_) else self.fit_X_
@@ -51,7 +51,7 @@ class ConfidenceMixin(FitMixin):
     def outlier_score_(self) -> FloatArray:
         """How far each fitted point is an outlier beside the others, from 0 to 1.
 
-        It ranks the points, see :func:`srsg.graph.outliers.outlier_scores`.
+        It ranks the points, see :func:`srsg.explaining.outliers.outlier_scores`.
         """
         check_is_fitted(self, "labels_")
         return outlier_scores(self.explained_, self._fitted_codes())

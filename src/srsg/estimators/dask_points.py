@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from sklearn.utils.validation import validate_data
 
-from srsg.engines import Engine, ThreadEngine
+from srsg.running import Engine, ThreadEngine
 
 if TYPE_CHECKING:
-    from srsg.engines.dask import ShardedPoints
+    from srsg.running.dask import ShardedPoints
 
 
 def points_on_workers(estimator: Any, X: Any, engine: Engine) -> ShardedPoints:
@@ -20,8 +20,8 @@ def points_on_workers(estimator: Any, X: Any, engine: Engine) -> ShardedPoints:
         raise TypeError(
             f"X is a dask array, and {kind} works in one process: {advice}pass X.compute()."
         )
-    from srsg.engines.dask.arrays import points_of_array
-    from srsg.engines.dask.engine import DaskEngine
+    from srsg.running.dask.arrays import points_of_array
+    from srsg.running.dask.engine import DaskEngine
 
     assert isinstance(engine, DaskEngine)
     if getattr(estimator, "memory", None) is not None:

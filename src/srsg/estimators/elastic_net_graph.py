@@ -7,12 +7,12 @@ from typing import Any, ClassVar, Literal
 from scipy import sparse
 from sklearn.utils._param_validation import Interval, Real, StrOptions
 
-from srsg.engines import Engine
+from srsg.coding import L1Codes, l1_codes, smallest_empty_lam
 from srsg.estimators.base import NOT_NEGATIVE, POSITIVE
 from srsg.estimators.coded import AgreementClusterer, PostprocessedClusterer
 from srsg.kernels.codes import symmetrized
 from srsg.points import Points
-from srsg.solvers import L1Codes, l1_codes, smallest_empty_lam
+from srsg.running import Engine
 from srsg.types import AssignLabels, Bridge, FloatArray, Memory, NClusters, RandomState
 
 
@@ -44,7 +44,7 @@ class ElasticNetGraph(AgreementClusterer, PostprocessedClusterer):
     affinity : {"codes", "agreement"}
         What the spectral step works on. "codes" is ``affinity_matrix_``, of which it takes the
         normalised cut. "agreement" takes the codes as they are, weighs the edges by what their
-        neighbours agree on (:func:`srsg.graph.weights.agreement`), and takes the ratio cut.
+        neighbours agree on (:func:`srsg.cutting.weights.agreement`), and takes the ratio cut.
     n_neighbors : int
         Nearest neighbours found along the way, for bridges between components.
     affine : bool or float
@@ -56,7 +56,7 @@ class ElasticNetGraph(AgreementClusterer, PostprocessedClusterer):
     n_components : int or None
         Eigenvectors that the points are embedded in; None takes one for each cluster. A number
         takes that many after the constant one and weighs them by commute times, see
-        :func:`srsg.graph.embedding.commute_time_embedding`: twice the number of clusters can
+        :func:`srsg.cutting.embedding.commute_time_embedding`: twice the number of clusters can
         help where clusters merge.
     assign_labels : {"kmeans", "discretize", "cluster_qr"}
         How the embedded points get their labels.

@@ -16,25 +16,25 @@ from sklearn.utils import Tags
 from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.validation import validate_data
 
-from srsg.engines import Engine, ThreadEngine
-from srsg.engines.budget import blocks_within
-from srsg.engines.checkpoint import FolderCheckpoint
-from srsg.engines.progress import (
+from srsg.cutting.embedding import Embedding, auto_bridge, connected_components, embedded_graph
+from srsg.cutting.kmeans import check_cluster_count, label_embedding
+from srsg.estimators.callbacks import reported_to_callbacks, with_callbacks
+from srsg.estimators.cluster_counts import score_cluster_counts
+from srsg.estimators.dask_points import points_on_workers
+from srsg.estimators.hooks import Clusters, FitHooks, SpectralGraph
+from srsg.estimators.kept_graphs import build_or_load_graph
+from srsg.points import EqualPoints, Points
+from srsg.running import Engine, ThreadEngine
+from srsg.running.memory import blocks_within
+from srsg.running.progress import (
     NO_CHECKPOINT,
     Checkpoint,
     Progress,
     announce_compiling,
     progress_for,
 )
-from srsg.engines.warnings import warn_user
-from srsg.estimators.callbacks import reported_to_callbacks, with_callbacks
-from srsg.estimators.cluster_counts import score_cluster_counts
-from srsg.estimators.dask_points import points_on_workers
-from srsg.estimators.hooks import Clusters, FitHooks, SpectralGraph
-from srsg.estimators.kept_graphs import build_or_load_graph
-from srsg.graph.embedding import Embedding, auto_bridge, connected_components, embedded_graph
-from srsg.graph.kmeans import check_cluster_count, label_embedding
-from srsg.points import EqualPoints, Points
+from srsg.running.store import FolderCheckpoint
+from srsg.running.warnings import warn_user
 from srsg.types import Cut, FloatArray, Graph, Matrix, NClusters, RandomState
 
 ENGINE_CONSTRAINTS: dict[str, list[Any]] = {
@@ -304,8 +304,8 @@ def engine_of(
             blocks = blocks_within(allowed, x.shape, x.dtype, n_threads, n_nonzero)
             engine.block_size, engine.spare_memory = blocks
         return engine
-    from srsg.engines.dask.clients import client_of
-    from srsg.engines.dask.engine import DaskEngine
+    from srsg.running.dask.clients import client_of
+    from srsg.running.dask.engine import DaskEngine
 
     return DaskEngine(client_of(choice), progress, checkpoint)
 

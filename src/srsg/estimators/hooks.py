@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from srsg.engines import Engine
-from srsg.graph.embedding import Embedding
-from srsg.graph.reproducibility import ScoredCounts
+from srsg.counting.reproducibility import ScoredCounts
+from srsg.cutting.embedding import Embedding
 from srsg.points import EqualPoints, Points, UnitRows
+from srsg.running import Engine
 from srsg.types import Cut, FloatArray, Graph, IntArray, Memory, NClusters
 
 

@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from srsg.engines import Engine
-from srsg.engines.checkpoint import FolderCheckpoint
-from srsg.engines.progress import Checkpoint
-from srsg.engines.warnings import warn_user
+from srsg.coding.approximate import N_CERTIFIED
+from srsg.coding.verification import certificates_hold
 from srsg.points import Points
-from srsg.solvers.approximate import N_CERTIFIED
-from srsg.solvers.verification import certificates_hold
+from srsg.running import Engine
+from srsg.running.progress import Checkpoint
+from srsg.running.store import FolderCheckpoint
+from srsg.running.warnings import warn_user
 
 NOT_OF_THE_GRAPH = {
     "n_clusters",

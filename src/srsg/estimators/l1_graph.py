@@ -7,13 +7,13 @@ from typing import Any, ClassVar
 
 from scipy import sparse
 
-from srsg.engines import Engine
+from srsg.coding import L1Codes, l1_codes
+from srsg.coding.approximate import N_CANDIDATES
 from srsg.estimators.base import NOT_NEGATIVE, POSITIVE
 from srsg.estimators.coded import CertifiedClusterer
 from srsg.estimators.fitting import ENGINE_CONSTRAINTS
 from srsg.points import Points
-from srsg.solvers import L1Codes, l1_codes
-from srsg.solvers.approximate import N_CANDIDATES
+from srsg.running import Engine
 from srsg.types import AssignLabels, Bridge, Memory, NClusters, RandomState
 
 

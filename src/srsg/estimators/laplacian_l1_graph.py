@@ -7,13 +7,13 @@ from typing import Any, ClassVar
 from scipy import sparse
 from sklearn.utils._param_validation import StrOptions
 
-from srsg.engines import Engine
-from srsg.engines.budget import in_bytes
+from srsg.coding import l1_codes, laplacian_codes
+from srsg.coding.laplacian import GRAM_BYTES, Laplacian
 from srsg.estimators.base import AT_LEAST_ONE, NOT_NEGATIVE, POSITIVE
 from srsg.estimators.coded import CodeClusterer
 from srsg.points import Points
-from srsg.solvers import l1_codes, laplacian_codes
-from srsg.solvers.laplacian import GRAM_BYTES, Laplacian
+from srsg.running import Engine
+from srsg.running.memory import in_bytes
 from srsg.types import AssignLabels, Bridge, Memory, NClusters, RandomState
 
 

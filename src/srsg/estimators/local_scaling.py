@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 from numpy.typing import NDArray
 from scipy import sparse
 
-from srsg.engines import Engine
+from srsg.coding.local_scaling import local_scaling, local_scaling_rows
 from srsg.estimators.base import AT_LEAST_ONE, GraphClusterer
-from srsg.graph.local_scaling import local_scaling, local_scaling_rows
 from srsg.points import Points
+from srsg.running import Engine
 from srsg.types import AssignLabels, Memory, NClusters, RandomState
 
 

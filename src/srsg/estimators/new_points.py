@@ -13,16 +13,16 @@ from scipy import sparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from srsg.engines import Engine, serial_linear_algebra
-from srsg.engines.progress import announce_compiling, progress_for
-from srsg.engines.warnings import warn_user
+from srsg.coding.local_scaling import of_moderate_size
+from srsg.coding.neighbors import Searchable
 from srsg.estimators.confidence import ConfidenceMixin
 from srsg.estimators.fitting import checked_input, engine_of, is_dask
-from srsg.graph.assignment import FALLBACK_NEIGHBORS, cluster_shares, nearest_shares
-from srsg.graph.explanation import beside_the_best, rows_adding_to_one
-from srsg.graph.local_scaling import of_moderate_size
-from srsg.neighbors import Searchable
+from srsg.explaining.assignment import FALLBACK_NEIGHBORS, cluster_shares, nearest_shares
+from srsg.explaining.explanation import beside_the_best, rows_adding_to_one
 from srsg.points import UnitRows, name_rows
+from srsg.running import Engine, serial_linear_algebra
+from srsg.running.progress import announce_compiling, progress_for
+from srsg.running.warnings import warn_user
 from srsg.types import FloatArray, IntArray, Matrix
 
 

@@ -6,11 +6,11 @@ from typing import Any, ClassVar
 
 from scipy import sparse
 
-from srsg.engines import Engine
+from srsg.coding import omp_codes
 from srsg.estimators.base import AT_LEAST_ONE, NOT_NEGATIVE
 from srsg.estimators.coded import PostprocessedClusterer
 from srsg.points import Points
-from srsg.solvers import omp_codes
+from srsg.running import Engine
 from srsg.types import AssignLabels, Bridge, Memory, NClusters, RandomState
 
 

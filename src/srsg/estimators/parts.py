@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from srsg.engines import Engine
-from srsg.engines.progress import NO_CHECKPOINT
-from srsg.graph.embedding import auto_bridge, embedded_graph, unit_length_rows
+from srsg.cutting.embedding import auto_bridge, embedded_graph, unit_length_rows
+from srsg.running import Engine
+from srsg.running.progress import NO_CHECKPOINT
 from srsg.types import IntArray
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from srsg.engines import ThreadEngine
+from srsg.cutting.embedding import unit_length_rows
+from srsg.cutting.kmeans import check_cluster_count
 from srsg.estimators.fitting import FitMixin
-from srsg.graph.embedding import unit_length_rows
-from srsg.graph.kmeans import check_cluster_count
+from srsg.running import ThreadEngine
 from srsg.types import FloatArray, NClusters, RandomState
 
 

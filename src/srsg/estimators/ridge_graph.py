@@ -7,12 +7,12 @@ from typing import Any, ClassVar, Literal
 from scipy import sparse
 from sklearn.utils._param_validation import StrOptions
 
-from srsg.engines import Engine
+from srsg.coding import ridge_codes
+from srsg.coding.neighbors import nearest_neighbors
 from srsg.estimators.base import AT_LEAST_ONE, POSITIVE
 from srsg.estimators.coded import AgreementClusterer
-from srsg.neighbors import nearest_neighbors
 from srsg.points import Points
-from srsg.solvers import ridge_codes
+from srsg.running import Engine
 from srsg.types import AssignLabels, Bridge, FloatArray, Memory, NClusters, RandomState
 
 
@@ -39,7 +39,7 @@ class RidgeGraph(AgreementClusterer):
     affinity : {"agreement", "codes"}
         What the spectral step works on. "codes" is ``affinity_matrix_``, of which it takes the
         normalised cut. "agreement" weighs its edges by what their neighbours agree on
-        (:func:`srsg.graph.weights.agreement`), and takes the ratio cut.
+        (:func:`srsg.cutting.weights.agreement`), and takes the ratio cut.
     affine : bool or float
         Append a constant coordinate to every point before scaling it to unit length: clusters may
         then lie near affine subspaces, which miss the origin, and a point and its mirror image
@@ -49,7 +49,7 @@ class RidgeGraph(AgreementClusterer):
     n_components : int or None
         Eigenvectors that the points are embedded in; None takes one for each cluster. A number
         takes that many after the constant one and weighs them by commute times, see
-        :func:`srsg.graph.embedding.commute_time_embedding`: twice the number of clusters can
+        :func:`srsg.cutting.embedding.commute_time_embedding`: twice the number of clusters can
         help where clusters merge.
     assign_labels : {"kmeans", "discretize", "cluster_qr"}
         How the embedded points get their labels.

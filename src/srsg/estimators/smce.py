@@ -11,13 +11,13 @@ from scipy import sparse
 from sklearn.utils._param_validation import Interval, validate_parameter_constraints
 from sklearn.utils.validation import check_is_fitted
 
-from srsg.engines import Engine, ThreadEngine
+from srsg.coding import new_smce_codes, smce_codes
+from srsg.coding.smce import equal_rows
+from srsg.cutting.embedding import diffusion_coordinates
 from srsg.estimators.base import AT_LEAST_ONE, POSITIVE, GraphClusterer
 from srsg.estimators.coded import check_neighbor_count
-from srsg.graph.embedding import diffusion_coordinates
 from srsg.points import EqualPoints, Points
-from srsg.solvers import new_smce_codes, smce_codes
-from srsg.solvers.smce import equal_rows
+from srsg.running import Engine, ThreadEngine
 from srsg.types import (
     AssignLabels,
     Bridge,

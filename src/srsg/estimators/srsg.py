@@ -10,18 +10,18 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import StrOptions
 
-from srsg.engines import Engine
-from srsg.engines.warnings import warn_user
+from srsg.coding import auto_step, l1_codes, new_srsg_codes, srsg_codes, theorem_step
+from srsg.coding.ahead import compile_ahead
+from srsg.coding.approximate import N_CANDIDATES
+from srsg.coding.neighbors import nearest_neighbors, neighbor_graph, undirected
 from srsg.estimators.base import AT_LEAST_ONE, NOT_NEGATIVE, POSITIVE
 from srsg.estimators.coded import AgreementClusterer, CertifiedClusterer
 from srsg.estimators.fitting import ENGINE_CONSTRAINTS
 from srsg.kernels.codes import symmetrized
-from srsg.neighbors import nearest_neighbors, neighbor_graph, undirected
 from srsg.points import Points
 from srsg.registry import methods
-from srsg.solvers import auto_step, l1_codes, new_srsg_codes, srsg_codes, theorem_step
-from srsg.solvers.ahead import compile_ahead
-from srsg.solvers.approximate import N_CANDIDATES
+from srsg.running import Engine
+from srsg.running.warnings import warn_user
 from srsg.types import (
     Affinity,
     AssignLabels,
@@ -62,19 +62,19 @@ class SRSG(AgreementClusterer, CertifiedClusterer):
         The step s of Algorithm 1. It sets the thresholds ``sqrt(2 s gamma c)`` and so decides
         how hard the graph is cut. "theorem" is the largest that Theorem 3.2 allows, at which
         hardly anything is cut; "auto" derives it from the l1 codes and lam, see
-        :func:`srsg.solvers.auto_step`. A step beyond the stable bound of a point's own problem
+        :func:`srsg.coding.auto_step`. A step beyond the stable bound of a point's own problem
         is cut to that bound.
     neighbor_graph : {"directed", "either", "mutual"}
         The paper's S: whose supports a point is compared with. "directed", as printed, takes its
         nearest neighbours; "either" adds the points that have it among theirs; "mutual" keeps only
         neighbours that have it among theirs too. Only with the last two is every step of the
-        sweeps a descent of one common objective, see :func:`srsg.solvers.srsg_codes`. New points
+        sweeps a descent of one common objective, see :func:`srsg.coding.srsg_codes`. New points
         are compared with their nearest neighbours.
     affinity : {"agreement", "paper"}
         What the spectral step works on. "paper" is ``affinity_matrix_``, of which it takes the
         normalised cut. "agreement" adds the graph of the codes it started from, so that no
         edge is lost, weighs the edges by what their neighbours agree on
-        (:func:`srsg.graph.weights.agreement`), and takes the ratio cut.
+        (:func:`srsg.cutting.weights.agreement`), and takes the ratio cut.
     max_sweeps : int
         Most sweeps over the points, the paper's M_c.
     max_iter : int
@@ -105,7 +105,7 @@ class SRSG(AgreementClusterer, CertifiedClusterer):
     n_components : int or None
         Eigenvectors that the points are embedded in; None takes one for each cluster. A number
         takes that many after the constant one and weighs them by commute times, see
-        :func:`srsg.graph.embedding.commute_time_embedding`: twice the number of clusters can
+        :func:`srsg.cutting.embedding.commute_time_embedding`: twice the number of clusters can
         help where clusters merge.
     assign_labels : {"kmeans", "discretize", "cluster_qr"}
         How the embedded points get their labels.

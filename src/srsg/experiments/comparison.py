@@ -20,15 +20,15 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.metrics import adjusted_rand_score
 
-from srsg.engines.progress import (
+from srsg.metrics import scores
+from srsg.registry import methods
+from srsg.running.progress import (
     SILENT,
     Progress,
     Stage,
     announce_compiling,
     send_progress_to,
 )
-from srsg.metrics import scores
-from srsg.registry import methods
 from srsg.types import FloatArray, Matrix
 
 WARM_UP = 40

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import numpy as np
 
+from srsg.coding import theorem_step
 from srsg.experiments.point_problems import PointProblem, problems, theorem_bound
 from srsg.experiments.run import Evaluation
 from srsg.experiments.style import BLACK, BLUE, GRAY, ORANGE, VERMILION, new_figure
 from srsg.points import unit_points
 from srsg.registry import methods
-from srsg.solvers import theorem_step
 from srsg.types import FloatArray
 
 DATASET, N_CLUSTERS = "Yale-B", 10

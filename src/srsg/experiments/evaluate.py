@@ -18,9 +18,9 @@ from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_limits
 
 from srsg.datasets import Dataset
-from srsg.engines import ThreadEngine
 from srsg.estimators import GraphClusterer
 from srsg.metrics import clustering_accuracy, normalized_mutual_info
+from srsg.running import ThreadEngine
 
 NOT_PART_OF_THE_RESULT = {
     *("n_clusters", "random_state"),  # kept beside the parameters

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.utils import Bunch
 
+from srsg.coding import fpgd_sp, l1_codes
 from srsg.points import Points
-from srsg.solvers import fpgd_sp, l1_codes
 from srsg.types import FloatArray
 
 

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from srsg.datasets import Dataset, find_entry, load_dataset
-from srsg.engines.progress import Watcher
 from srsg.experiments.evaluate import CellResult, Score, evaluate, parameters_of
 from srsg.experiments.journal import Journal, Key, code_digest, dumped
 from srsg.experiments.published import Row, compared_methods, published_rows
 from srsg.experiments.settings import SETTINGS, Setting, candidates
 from srsg.registry import methods
+from srsg.running.progress import Watcher
 
 QUICK_ROWS = {
     ("COIL-20", 4),

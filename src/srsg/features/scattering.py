@@ -12,9 +12,9 @@ from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from srsg.engines import ThreadEngine
 from srsg.features.filters import FilterBank, filter_bank
 from srsg.features.transform import scattering
+from srsg.running import ThreadEngine
 from srsg.types import Matrix
 
 AT_LEAST_ONE = Interval(Integral, 1, None, closed="left")

@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import fft
 
-from srsg.engines import Engine
 from srsg.features.filters import FilterBank
 from srsg.kernels.scattering import folded_products
 from srsg.points import row_slices
+from srsg.running import Engine
 
 Float32 = NDArray[np.float32]
 Complex64 = NDArray[np.complex64]

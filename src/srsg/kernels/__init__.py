@@ -1,5 +1,5 @@
 """Compiled loops: arrays in, arrays out, serial and without the GIL.
 
-Threads live outside (see :mod:`srsg.engines`): a parallel kernel called from several
+Threads live outside (see :mod:`srsg.running`): a parallel kernel called from several
 threads would abort the process under numba's default threading layer.
 """

@@ -234,7 +234,7 @@ def code_points(points, targets, neighbors, lam, codes, distances, gap):
             distances[p, k] = np.sqrt(squared_distance(targets[p], neighbor))
             lifted_direction(targets[p], neighbor, distances[p, k], directions[k])
             total += distances[p, k]
-        # lam q_j, see :func:`srsg.solvers.smce_codes`: near neighbours are cheap, and dividing by
+        # lam q_j, see :func:`srsg.coding.smce_codes`: near neighbours are cheap, and dividing by
         # the sum makes the codes independent of the scale of the data.
         for k in range(size):
             penalty[k] = lam * distances[p, k] / total

@@ -38,7 +38,7 @@ from srsg.persistence.pipelines import (
     restore_types,
 )
 from srsg.persistence.rules import WHERE_IT_RUNS, InvalidModelError
-from srsg.selection import StabilitySearch
+from srsg.search import StabilitySearch
 
 FORMAT = 2
 """The version of the file format, raised by one whenever older versions of this package could not

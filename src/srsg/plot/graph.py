@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from srsg.graph.layout import plane
+from srsg.explaining.layout import plane
 from srsg.plot.axes import new_axes
 from srsg.plot.colors import palette
 from srsg.types import Matrix
@@ -85,7 +85,7 @@ def embedding(
 
     See Also
     --------
-    srsg.graph.layout.plane : The coordinates.
+    srsg.explaining.layout.plane : The coordinates.
 
     Examples
     --------
@@ -121,7 +121,7 @@ def eigenvalues(values: ArrayLike, n_clusters: int | None = None, ax: Axes | Non
     ----------
     values : array-like of shape (m,)
         In decreasing order: ``eigenvalues_`` of any estimator, or of
-        :func:`srsg.graph.embedding.spectral_embedding` with more dimensions than clusters.
+        :func:`srsg.cutting.embedding.spectral_embedding` with more dimensions than clusters.
     n_clusters : int, optional
         Mark the gap after this many.
     ax : Axes, optional

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from srsg.engines.warnings import made_dense
-from srsg.graph.confidence import confidence
-from srsg.graph.unwrapping import clusterer_of
+from srsg.explaining.confidence import confidence
+from srsg.explaining.unwrapping import clusterer_of
 from srsg.plot.axes import new_axes
+from srsg.running.warnings import made_dense
 from srsg.types import Matrix
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from srsg.estimators.cluster_counts import counted_by
 from srsg.report.charts import line_chart
 from srsg.report.findings import Findings
 from srsg.report.sections import bar_cell, chart_card, section, signed, table
-from srsg.selection import StabilitySearch
-from srsg.selection.search import LEAST_STABILITY, TIE
+from srsg.search import StabilitySearch
+from srsg.search.search import LEAST_STABILITY, TIE
 
 HEADING = "Why this graph, and why this many clusters"
 

@@ -15,12 +15,12 @@ from sklearn.exceptions import NotFittedError
 from sklearn.metrics.cluster import contingency_matrix
 from sklearn.pipeline import Pipeline
 
-from srsg.engines.warnings import made_dense
-from srsg.graph.confidence import Confidence, confidence
-from srsg.graph.unwrapping import best_of, clusterer_of
+from srsg.explaining.confidence import Confidence, confidence
+from srsg.explaining.unwrapping import best_of, clusterer_of
 from srsg.metrics import scores
 from srsg.registry import methods
-from srsg.selection import StabilitySearch
+from srsg.running.warnings import made_dense
+from srsg.search import StabilitySearch
 from srsg.types import FloatArray, IntArray, Matrix
 
 EIGENVALUES_UP_TO = 10_000

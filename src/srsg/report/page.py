@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from srsg import __version__
+from srsg.explaining.layout import plane
 from srsg.files import atomic_write
-from srsg.graph.layout import plane
 from srsg.plot.colors import palette
 from srsg.report import choice, evidence, sections
 from srsg.report.findings import Findings, find

@@ -1,0 +1,234 @@
+"""The l1-graph's codes over candidates, for more points than can all be compared.
+
+Half of the candidates of a point are those that correlate most with it. The other half correlate
+with the residual of its code over the first half: these are the points that would join next if the
+code could use all points. The code is exact over its candidates. For a random sample, a certificate
+against *all* points shows how far such codes are from the exact ones.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from srsg.coding.candidates import CandidateIndex, strongest_of
+from srsg.kernels.candidates import add_candidates, nearest_candidates, solve_over_candidates
+from srsg.kernels.codes import Codes, keep_supports, residuals
+from srsg.kernels.correlations import strongest
+from srsg.kernels.lasso import Certificate, InsideTerms, Penalty, certify, solve_working_sets
+from srsg.points import Points, blocks_of_rows, kernel_rows
+from srsg.running import Engine, ThreadEngine
+from srsg.types import FloatArray, IntArray
+
+N_CANDIDATES = 100
+"""How many candidates a point has by default."""
+
+N_CERTIFIED = 1000
+"""How many codes are certified against all points by default."""
+
+SEARCHED_AT_ONCE = 256
+"""Points per search. This does not follow the block size, because the number of points in a search
+may change its bits."""
+
+
+@dataclass(frozen=True)
+class ApproximateCodes:
+    """Codes of all points over their candidates, and the certificates of a sample.
+
+    Attributes
+    ----------
+    codes : csr_array of shape (n, n)
+        Row i is the code of point i, zero at i.
+    neighbors : ndarray of shape (n, n_neighbors)
+        The nearest of the points that the search found, nearest first, ties by index.
+    certified : ndarray of shape (n_certified,)
+        The points of the sample, in rising order.
+    kkt_violation, dual_gap : ndarray of shape (n_certified,)
+        Largest violation of the optimality conditions, and the duality gap, of the codes of
+        these points as codes over all points.
+    """
+
+    codes: sparse.csr_array
+    neighbors: IntArray
+    certified: IntArray
+    kkt_violation: FloatArray
+    dual_gap: FloatArray
+
+
+def approximate_l1_codes(
+    points: Points,
+    lam: float,
+    *,
+    n_candidates: int = N_CANDIDATES,
+    n_neighbors: int = 0,
+    n_certified: int = N_CERTIFIED,
+    random_state: np.random.RandomState | None = None,
+    engine: Engine | None = None,
+) -> ApproximateCodes:
+    """Code every point over its candidates: ``min ||x_i - X z||^2 + lam |z|_1``.
+
+    Parameters
+    ----------
+    points : Points
+        Unit-norm points.
+    lam : float
+        The paper's ``lambda_l1``.
+    n_candidates : int
+        How many points a code may choose from. With all other points as candidates, the codes are
+        those of :func:`~srsg.coding.l1_codes`.
+    n_neighbors : int
+        How many nearest neighbours to report along the way.
+    n_certified : int
+        Size of the random sample that is certified; all points, if there are no more than that.
+    random_state : RandomState, optional
+        Draws the sample; the codes do not depend on it.
+    engine : Engine, optional
+        Where blocks run; threads on all cores by default.
+
+    Returns
+    -------
+    ApproximateCodes
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_digits
+    >>> from srsg.points import unit_points
+    >>> from srsg.coding import approximate_l1_codes
+    >>> points = unit_points(load_digits().data)
+    >>> result = approximate_l1_codes(points, 0.1, n_candidates=50)
+    >>> result.certified.shape
+    (1000,)
+    >>> bool(np.median(result.kkt_violation) < 0.02)  # of a gradient of length 2
+    True
+    """
+    engine = engine or ThreadEngine()
+    # A point is never its own candidate.
+    n_candidates = min(n_candidates, points.n - 1)
+    with engine.progress.stage("index of the points", 1):
+        index = CandidateIndex.of(points, n_candidates)
+    task = partial(_code, lam=lam, n_candidates=n_candidates, n_neighbors=n_neighbors)
+    data = _Searched(points, index, bool(points.x.min() < 0))
+    blocks = blocks_of_rows(points.n, SEARCHED_AT_ONCE)
+    coded = engine.map(task, data, blocks, label="codes over candidates")
+    codes = sparse.csr_array(sparse.vstack([block for block, _ in coded]))
+
+    sample = _sample(points.n, n_certified, random_state or np.random.RandomState())
+    certificate = certificates_of(points, codes, lam, sample, engine=engine)
+    return ApproximateCodes(
+        codes=codes,
+        neighbors=np.concatenate([neighbors for _, neighbors in coded]),
+        certified=sample,
+        kkt_violation=certificate.violation,
+        dual_gap=certificate.gap,
+    )
+
+
+@dataclass(frozen=True)
+class _Searched:
+    """Points, an index of them, and whether they have negative entries."""
+
+    points: Points
+    index: CandidateIndex
+    signed: bool
+
+
+def _code(
+    data: _Searched, rows: IntArray, *, lam: float, n_candidates: int, n_neighbors: int
+) -> tuple[sparse.csr_array, IntArray]:
+    """Codes of some points, and their neighbours."""
+    search = data.index.search
+    targets = data.points.x[rows]
+    # As the kernels take them: one type for both precisions.
+    x, coded = data.points.for_kernels, kernel_rows(targets)
+    codes = Codes.empty(len(rows), n_candidates)
+
+    # First half: points that correlate with the target. They give a first code.
+    half = -(-n_candidates // 2)  # rounded up
+    near = search(targets, rows, max(half, n_neighbors), least=n_neighbors)
+    neighbors = np.empty((len(rows), n_neighbors), np.int64)
+    if n_neighbors:
+        nearest_candidates(x, coded, near.ids, neighbors)
+    # Coefficients may be negative, but the index finds only positive correlations. Negative ones
+    # are found with the negated points. Points without negative entries have none.
+    opposite = [search(-targets, rows, half)] if data.signed else []
+    add_candidates(codes, strongest_of([near, *opposite], half), half)
+    solve_over_candidates(x, coded, codes, lam / 2)
+
+    # Second half: points that correlate with what the first code leaves over, with either sign.
+    # Residuals have both signs even where points have not.
+    resid = np.empty(targets.shape)
+    residuals(x, coded, codes, resid)
+    left_over = [search(sign * resid, rows, n_candidates) for sign in (1, -1)]
+    add_candidates(codes, strongest_of(left_over, n_candidates), n_candidates)
+    solve_over_candidates(x, coded, codes, lam / 2)
+    _polish(data.points, targets, codes, lam)
+    return codes.to_csr(data.points.n), neighbors
+
+
+def _sample(n_points: int, n_certified: int, random_state: np.random.RandomState) -> IntArray:
+    if n_points <= n_certified:
+        return np.arange(n_points)
+    return np.sort(random_state.choice(n_points, n_certified, replace=False))
+
+
+def certificates_of(
+    points: Points,
+    codes: sparse.csr_array,
+    lam: float,
+    rows: IntArray,
+    *,
+    engine: Engine | None = None,
+) -> Certificate:
+    """Certificates of the codes of some points, as codes over all points.
+
+    It takes one matrix product of their residuals with all points.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy import sparse
+    >>> from srsg.points import unit_points
+    >>> from srsg.coding.approximate import certificates_of
+    >>> points = unit_points([[1.0, 0.0], [0.0, 1.0], [3.0, 4.0]])
+    >>> certificates_of(points, sparse.csr_array((3, 3)), 0.1, np.array([2])).violation.round(6)
+    array([1.5])
+    """
+    engine = engine or ThreadEngine()
+    task = partial(_certify, lam=lam)
+    blocks = [rows[part] for part in blocks_of_rows(len(rows), engine.block_size)]
+    parts = engine.map(task, (points, codes), blocks, label=f"certificates of {len(rows)} points")
+    return Certificate(*(np.concatenate(part) for part in zip(*parts, strict=True)))
+
+
+def _certify(data: tuple[Points, sparse.csr_array], rows: IntArray, *, lam: float) -> Certificate:
+    points, all_codes = data
+    codes = Codes.from_csr(all_codes[rows])
+    resid, inside = _polish(points, points.x[rows], codes, lam)
+    correlations, error = points.correlations(resid), points.correlation_error
+    index, outside = np.empty(len(rows), np.int64), np.empty(len(rows))
+    # The strongest point outside the code decides how far the code is from optimal over all points.
+    strongest(points.for_kernels, rows, resid, correlations, codes, error, index, outside)
+    certificate = Certificate.empty(len(rows))
+    certify(inside, np.full(len(rows), lam / 2), outside, certificate)
+    return certificate
+
+
+def _polish(
+    points: Points, targets: NDArray[np.floating], codes: Codes, lam: float
+) -> tuple[FloatArray, InsideTerms]:
+    """Solve once more on the sorted supports, so that the codes depend on nothing else.
+
+    Returns the residuals, and the terms of the certificates.
+    """
+    n_rows = len(targets)
+    penalty = Penalty(np.full(n_rows, lam / 2), np.zeros(n_rows))
+    keep_supports(codes)
+    resid = np.empty(targets.shape)
+    inside = InsideTerms.empty(n_rows)
+    solve_working_sets(points.for_kernels, kernel_rows(targets), codes, penalty, resid, inside)
+    return resid, inside

@@ -1,0 +1,371 @@
+"""The l1-graph's codes, eq. (1) of the paper: exact, certified, at the cost of few scans.
+
+Each point is coded over a small working set. A *scan*, one matrix product of the residuals of
+a block of points with all points, shows which points violate the optimality conditions. The worst
+of these join the working set, until there are none. In the first scan the residuals are the points
+themselves, so the nearest neighbours are a by-product. Float64 decides which points join, so every
+working set grows in the same way, whatever the blocks are and wherever the points lie.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+from sklearn.exceptions import ConvergenceWarning
+
+from srsg.coding.scans import L1Scan, ScanBlock, Scanned, WorkingSets
+from srsg.kernels.codes import Codes
+from srsg.points import Points, Queries, row_slices
+from srsg.points.principal import PrincipalAxes, along, axes_pay, bytes_of_axes, principal_axes
+from srsg.running import Engine, ThreadEngine
+from srsg.running.progress import NO_CHECKPOINT, Checkpoint
+from srsg.running.warnings import warn_user
+from srsg.types import FloatArray, IntArray
+
+MAX_SCANS = 100
+"""A limit on the scans. Codes usually take 3 to 10. A tiny lam may take more than anyone can wait
+for, and rounding may make the same points join and leave forever."""
+
+MOST_ROUNDS = 12
+"""Rounds in which rows that are close become groups. Groups of points at least halve in number. New
+vectors are in no working set, so a group of theirs may take in one point after the other instead of
+another group."""
+
+ROUNDING = 1e-14
+"""Rounding of the inner products of unit vectors: no smaller violation means anything."""
+
+
+@dataclass(frozen=True)
+class L1Codes:
+    """Codes of all points or of all queries, their certificates and the nearest neighbours.
+
+    Attributes
+    ----------
+    codes : csr_array of shape (n, n) or (n_queries, n)
+        Row i is the code of point i, zero at i, or that of query i.
+    kkt_violation, dual_gap : ndarray of shape (n,)
+        Largest violation of the optimality conditions, and the duality gap.
+    neighbors : ndarray of shape (n, n_neighbors)
+        Nearest first, ties by index.
+    n_scans : int
+        How many scans it took; most points are done after the first few.
+    """
+
+    codes: sparse.csr_array
+    kkt_violation: FloatArray
+    dual_gap: FloatArray
+    neighbors: IntArray
+    n_scans: int
+
+
+def l1_codes(
+    points: Points,
+    lam: float | FloatArray,
+    *,
+    ridge: float | FloatArray = 0.0,
+    queries: Points | None = None,
+    n_neighbors: int = 0,
+    tol: float = 1e-10,
+    engine: Engine | None = None,
+) -> L1Codes:
+    """Code every point over the others: ``min ||x_i - X z||^2 + lam |z|_1``, ``z_i = 0``.
+
+    New points, the queries, are coded over all points instead.
+
+    Parameters
+    ----------
+    points : Points
+        Unit-norm points.
+    lam : float or ndarray of shape (n,)
+        The paper's ``lambda_l1``: one for all points, or one for each.
+    ridge : float or ndarray of shape (n,)
+        Adds ``ridge |z|^2`` to the objective: the elastic net.
+    queries : Points, optional
+        What is coded over the points; by default the points themselves, each over all others.
+    n_neighbors : int
+        How many nearest neighbours to report along the way.
+    tol : float
+        Points that violate the optimality conditions by more than this join the working set. If
+        some still do after 100 scans, a ConvergenceWarning says how many codes are affected and
+        how far they are from optimal.
+    engine : Engine, optional
+        Where blocks run; threads on all cores by default.
+
+    Returns
+    -------
+    L1Codes
+
+    Examples
+    --------
+    >>> from srsg.points import unit_points
+    >>> from srsg.coding.l1 import l1_codes
+    >>> result = l1_codes(unit_points([[1.0, 0.0], [1.0, 0.1], [0.0, 1.0]]), 0.1)
+    >>> result.codes.nnz
+    5
+    >>> bool(result.kkt_violation.max() < 1e-9)
+    True
+    """
+    engine = engine or ThreadEngine()
+    wanted = Queries.of(points, queries)
+    # Copies, because kernels take contiguous arrays, which broadcast views are not.
+    half_lam = np.broadcast_to(np.asarray(lam, dtype=np.float64) / 2, len(wanted)).copy()
+    ridges = np.broadcast_to(np.asarray(ridge, dtype=np.float64), len(wanted)).copy()
+    start = WorkingSets.empty(half_lam, ridges)
+    # The key of the checkpoint names everything that the codes depend on. Blocks and workers are
+    # not part of it: they change no bit.
+    keep = engine.checkpoint.of(
+        "l1 codes",
+        lambda: engine.fingerprint(points),
+        wanted.new,
+        half_lam,
+        ridges,
+        n_neighbors,
+        tol,
+    )
+    solved = solve_exactly(points, wanted, start, n_neighbors, tol, engine, keep)
+    warn_of_violations(solved.violation, tol, f"{solved.n_scans} scans")
+    return L1Codes(
+        codes=solved.sets.codes.to_csr(points.n),
+        kkt_violation=solved.violation,
+        dual_gap=solved.gap,
+        neighbors=solved.neighbors,
+        n_scans=solved.n_scans,
+    )
+
+
+@dataclass(frozen=True)
+class SolvedSets:
+    """Working sets whose codes are optimal over all points, in order of their rows."""
+
+    sets: WorkingSets
+    violation: FloatArray
+    gap: FloatArray
+    neighbors: IntArray
+    n_scans: int
+
+
+def solve_exactly(
+    points: Points,
+    queries: Queries,
+    active: WorkingSets,
+    n_neighbors: int,
+    tol: float,
+    engine: Engine,
+    keep: Checkpoint = NO_CHECKPOINT,
+) -> SolvedSets:
+    """Let violators into the working sets until there are none, or after ``MAX_SCANS``."""
+    points = with_principal_axes(points, active, engine)
+    scanned: list[Scanned] = []
+    n_scans = 0
+    while len(active.rows):
+        n_scans += 1
+        # Half of the tolerance, because the scans check the conditions of half the objective. It
+        # is never below rounding, or the scans might not end. Only the first scan can find
+        # neighbours, because later residuals are not the points themselves.
+        task = L1Scan(
+            max(tol, ROUNDING) / 2,
+            n_neighbors if n_scans == 1 else 0,
+            engine.block_size,
+            points.n,
+            last=n_scans == MAX_SCANS,
+        )
+        blocks = _scan(task, n_scans, points, queries, active, engine, keep)
+        # Each scan has fewer rows than the one before: those without violators are done.
+        active = WorkingSets.concatenate([block.going_on for block in blocks])
+        scanned += blocks
+        if n_scans == 1:
+            neighbors = _in_order(blocks, lambda block: block.rows, lambda block: block.neighbors)
+            # Working sets are known now, so points that share members can go into the same block.
+            own = queries.own[active.rows]
+            active = active[locality_order(own, active.codes, points.n, engine.block_size)]
+    sets = WorkingSets.concatenate([block.done for block in scanned])
+    if keep.n_loaded:
+        # Codes from a checkpoint's folder are not taken on trust: one more scan certifies them.
+        check = L1Scan(max(tol, ROUNDING) / 2, 0, engine.block_size, points.n, last=True)
+        label = f"certificates of {len(sets.rows)} points"
+        scanned = _scan_all(check, points, queries, sets, engine, label)
+        sets = WorkingSets.concatenate([block.done for block in scanned])
+
+    # Blocks finished in the order of the scans, so everything is put back in the order of the rows.
+    def of_codes(part: Callable[[Scanned], NDArray]) -> NDArray:
+        return _in_order(scanned, lambda block: block.done.rows, part)
+
+    return SolvedSets(
+        sets=sets[np.argsort(sets.rows)],
+        violation=of_codes(lambda block: block.certificate.violation),
+        gap=of_codes(lambda block: block.certificate.gap),
+        neighbors=neighbors,
+        n_scans=n_scans,
+    )
+
+
+def with_principal_axes(points: Points, sets: WorkingSets, engine: Engine) -> Points:
+    """The points, with principal axes if these make the scans cheaper."""
+    # Points on a cluster or with few non-zeros are scanned as they are.
+    as_they_are = points.in_shards or sparse.issparse(points.x)
+    if as_they_are or not axes_pay(points.n, len(sets), points.n_features):
+        return points
+    if bytes_of_axes(points.n, points.n_features) > engine.spare_memory:
+        return points
+    strength, label = float(sets.penalty.half_lam.min()), "principal axes"
+    [axes] = engine.quiet().map(principal_axes, points.x, [strength], label=label)
+    if axes is None:
+        return points
+    scores = np.empty((axes.shape[1], points.n), np.float32)
+    rest = np.empty(points.n, np.float32)
+
+    def project(x: NDArray, rows: slice) -> None:
+        some, rest[rows] = along(axes, x[rows])
+        scores[:, rows] = some.T
+
+    engine.map(project, points.x, row_slices(points.n), label=label)
+    return replace(points, principal=PrincipalAxes.of(axes, scores, rest, strength))
+
+
+def _scan(
+    task: L1Scan,
+    number: int,
+    points: Points,
+    queries: Queries,
+    active: WorkingSets,
+    engine: Engine,
+    keep: Checkpoint,
+) -> list[Scanned]:
+    """One scan of the active queries, except those whose outcome is in the checkpoint."""
+    # An earlier run may have used other block sizes: what counts is which rows it has done.
+    kept, save = keep.resume(f"scan-{number}", Scanned)
+    rest = active.without([block.rows for block in kept]) if kept else active
+    label = f"codes, scan {number} of {len(active.rows)} points"
+    return kept + _scan_all(task, points, queries, rest, engine, label, save)
+
+
+def _scan_all(
+    task: L1Scan,
+    points: Points,
+    queries: Queries,
+    sets: WorkingSets,
+    engine: Engine,
+    label: str,
+    done: Callable[[Scanned], None] | None = None,
+) -> list[Scanned]:
+    """One scan of some queries, in blocks that suit the engine."""
+
+    def needed_per_row() -> float:
+        """How many points a row needs to start, judged by one block."""
+        some = sets[: engine.block_size]
+        return len(task.rows(ScanBlock(queries[some.rows], some))) / max(1, len(some))
+
+    rows_per_block = engine.rows_per_block(points, len(sets.rows), needed_per_row)
+    blocks = ScanBlock.all_of(queries, sets, rows_per_block)
+    return engine.scan(task, points, blocks, label=label, done=done)
+
+
+def _in_order(
+    blocks: Sequence[Scanned],
+    rows: Callable[[Scanned], IntArray],
+    part: Callable[[Scanned], NDArray],
+) -> NDArray:
+    """One part of every block, put together in the order of the rows."""
+    order = np.argsort(np.concatenate([rows(block) for block in blocks]))
+    return np.concatenate([part(block) for block in blocks])[order]
+
+
+def locality_order(own: IntArray, codes: Codes, n_points: int, group_size: int) -> IntArray:
+    """An order in which rows that are coded over each other, or over the same points, are close.
+
+    Every row joins the group of the first point in its working set. Then every group joins the
+    group that comes first in the working set of one of its rows, and so on until groups are large.
+    Blocks of points can be coded in any order. In this one, fewer rows have to be fetched from
+    other workers, and those that are fetched stay in the processor's cache.
+
+    Parameters
+    ----------
+    own : ndarray of shape (n_rows,)
+        The point that each row codes, or -1 for a new vector.
+    codes : Codes
+        Working sets, the closest point first.
+    n_points : int
+        Number of points.
+    group_size : int
+        Mean size of the groups at the end.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from srsg.kernels.codes import Codes
+    >>> from srsg.coding.l1 import locality_order
+    >>> index = np.array([[2], [3], [0], [1]])
+    >>> codes = Codes(index, np.zeros((4, 1)), np.ones(4, int))
+    >>> locality_order(np.arange(4), codes, 4, 2)
+    array([0, 2, 1, 3])
+    """
+    n_rows = len(own)
+    # New vectors get numbers after those of the points, because no working set contains them.
+    vertex = np.where(own < 0, n_points + np.arange(n_rows), own)
+    group = np.arange(n_points + n_rows)
+    nested = [vertex]
+    for _ in range(MOST_ROUNDS):
+        if len(np.unique(nested[-1])) * group_size <= n_rows:
+            break
+        mine, theirs = group[vertex], group[codes.index]
+        outside = codes.used & (theirs != mine[:, None])
+        linked = np.flatnonzero(outside.any(axis=1))
+        if not linked.size:
+            break
+        # The first member of each row's working set that is in another group, and for each group
+        # the row with the lowest such rank. Sorting by both keys makes ties go by row.
+        rank = outside[linked].argmax(axis=1)
+        closest = np.lexsort((rank, mine[linked]))
+        groups, first = np.unique(mine[linked][closest], return_index=True)
+        row = linked[closest[first]]
+        other = theirs[row, rank[closest[first]]]
+        links = sparse.coo_array((np.ones(len(row)), (groups, other)), shape=2 * group.shape)
+        _, component = connected_components(links, directed=False)
+        # Groups that follow each other in a chain or a circle all become one.
+        group = component[group]
+        nested.append(group[vertex])
+    # ``lexsort`` sorts by its last key first: by the largest groups, then by the smaller ones
+    # within each.
+    return np.lexsort(nested)
+
+
+def warn_of_violations(violation: FloatArray, tol: float, after: str) -> None:
+    """Warn if some codes violate the optimality conditions by more than ``tol``.
+
+    Parameters
+    ----------
+    violation : ndarray
+        Largest violation of each code.
+    tol : float
+        What was asked for.
+    after : str
+        The work that was done, such as "100 scans".
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import numpy as np
+    >>> from srsg.coding.l1 import warn_of_violations
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     warn_of_violations(np.array([0.0, 3e-9]), 1e-10, "100 scans")
+    >>> print(caught[0].message)
+    1 of 2 codes not optimal to tol=1e-10 after 100 scans: the largest violation is 3e-09.
+    """
+    # Not "greater than": a violation that overflowed to NaN is not within the tolerance either.
+    beyond = violation[~(violation <= tol + ROUNDING)]
+    if len(beyond):
+        warn_user(
+            f"{len(beyond)} of {len(violation)} codes not optimal to tol={tol:.3g} after "
+            f"{after}: the largest violation is {beyond.max():.3g}.",
+            ConvergenceWarning,
+        )

@@ -1,0 +1,123 @@
+"""The Gaussian kernel with a scale of its own for every point (Zelnik-Manor and Perona, 2004)."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.metrics.pairwise import euclidean_distances
+
+from srsg.coding.neighbors import Searchable
+from srsg.points import BLOCK_SIZE, blocks_of_rows, name_rows
+from srsg.running import Engine, ThreadEngine, serial_linear_algebra
+from srsg.types import FloatArray, IntArray
+
+FARTHEST = 1e120
+"""Squares of much larger numbers overflow."""
+
+
+def local_scaling(X: NDArray, scale_neighbor: int) -> FloatArray:
+    """``exp(-d_ij^2 / (s_i s_j))`` with s the distance from the ``scale_neighbor``-th neighbour.
+
+    Points that coincide with that many others have no scale: they are joined only with the points
+    at distance zero, with weight 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from srsg.coding.local_scaling import local_scaling
+    >>> local_scaling(np.array([[0.0, 0.0], [0.0, 1.0], [0.0, 3.0]]), 1).round(4)
+    array([[1.    , 0.3679, 0.0111],
+           [0.3679, 1.    , 0.1353],
+           [0.0111, 0.1353, 1.    ]])
+    """
+    with serial_linear_algebra():
+        squared = euclidean_distances(of_moderate_size(X), squared=True)
+    squared = (squared + squared.T) / 2
+    np.fill_diagonal(squared, 0.0)
+    # The nearest to a point is the point itself, at place 0.
+    scale = np.sqrt(np.partition(squared, scale_neighbor, axis=1)[:, scale_neighbor])
+    return _gaussian(squared, np.outer(scale, scale))
+
+
+def of_moderate_size(X: NDArray, like: NDArray | None = None) -> FloatArray:
+    """The points divided by a power of two, so that squared distances stay finite.
+
+    The kernel depends on ratios of distances only, and a power of two changes no other bits.
+    """
+    largest = np.abs(X if like is None else like).max()
+    return np.ldexp(X.astype(np.float64), -int(np.frexp(largest)[1]))
+
+
+def local_scaling_rows(
+    x: FloatArray, queries: FloatArray, scale_neighbor: int, *, engine: Engine | None = None
+) -> sparse.csr_array:
+    """The kernel of :func:`local_scaling` between new points and their nearest fitted points.
+
+    A new point has ``scale_neighbor`` of them; the distance from the last one is its scale. A new
+    point that equals a fitted point has a single one in its row, at that point. Rows are empty
+    where the kernel underflows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from srsg.coding.local_scaling import local_scaling_rows
+    >>> x = np.array([[0.0, 0.0], [0.0, 1.0], [0.0, 3.0]])
+    >>> local_scaling_rows(x, np.array([[0.0, 2.0], [0.0, 3.0]]), 2).toarray().round(4)
+    array([[0.    , 0.6065, 0.7165],
+           [0.    , 0.    , 1.    ]])
+    """
+    engine = engine or ThreadEngine()
+    points, new = Searchable.of(of_moderate_size(x)), of_moderate_size(queries, like=x)
+    far = np.flatnonzero(np.abs(new).max(axis=1) > FARTHEST)
+    if far.size:
+        raise ValueError(
+            f"X is too far from the fitted points for distances: rows {name_rows(far)}."
+        )
+    data = (points, new)
+    blocks = blocks_of_rows(len(queries), BLOCK_SIZE)
+    task = partial(_nearest_of_new, n_neighbors=scale_neighbor)
+    found = engine.map(task, data, blocks, label="nearest neighbours")
+    nearest, squared = (np.concatenate(part) for part in zip(*found, strict=True))
+
+    used, place = np.unique(nearest, return_inverse=True)
+    own_task = partial(_scale_of_points, scale_neighbor=scale_neighbor)
+    own_blocks = [used[rows] for rows in blocks_of_rows(len(used), BLOCK_SIZE)]
+    scales = np.concatenate(engine.map(own_task, data, own_blocks, label="scales"))
+
+    products = np.sqrt(squared[:, -1:]) * scales[place.reshape(nearest.shape)]
+    weights = _gaussian(squared, products)
+    weights[squared[:, 0] == 0, 1:] = 0.0
+    row, column = np.nonzero(weights)
+    entries = weights[row, column], (row, nearest[row, column])
+    return sparse.csr_array(entries, shape=(len(queries), len(x)))
+
+
+def _nearest_of_new(
+    data: tuple[Searchable, FloatArray], rows: IntArray, *, n_neighbors: int
+) -> tuple[IntArray, FloatArray]:
+    """Nearest fitted points of new ones, and the squared distances."""
+    points, targets = data[0], data[1][rows]
+    nearest = points.nearest(targets, np.full(len(rows), -1), n_neighbors)
+    return nearest, _squared_distances(targets[:, None], points.x[nearest])
+
+
+def _scale_of_points(
+    data: tuple[Searchable, FloatArray], rows: IntArray, *, scale_neighbor: int
+) -> FloatArray:
+    """The scales of some fitted points."""
+    x = data[0].x
+    last = data[0].nearest(x[rows], rows, scale_neighbor)[:, -1]
+    return np.sqrt(_squared_distances(x[rows], x[last]))
+
+
+def _squared_distances(a: FloatArray, b: FloatArray) -> FloatArray:
+    return np.asarray(((a - b) ** 2).sum(axis=-1))
+
+
+def _gaussian(squared: FloatArray, products: FloatArray) -> FloatArray:
+    """``exp(-squared / products)``; without a scale, 1 at distance zero and 0 elsewhere."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.exp(-np.where(squared > 0, squared / products, 0.0))

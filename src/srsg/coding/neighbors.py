@@ -1,0 +1,182 @@
+"""The K nearest neighbours of every point, and the graph S that they make."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from scipy import sparse
+
+from srsg.kernels.correlations import ScanBounds, SortedLists, nearest
+from srsg.points import Points, Queries, Rows, dense_rows
+from srsg.running import Engine, ThreadEngine
+from srsg.types import Direction, FloatArray, IntArray, LeftOut
+
+
+def nearest_neighbors(
+    points: Points,
+    n_neighbors: int,
+    *,
+    queries: Points | None = None,
+    engine: Engine | None = None,
+) -> IntArray:
+    """The nearest other points by Euclidean distance, nearest first, ties by index.
+
+    With ``queries``, the nearest points of each of these instead.
+
+    Examples
+    --------
+    >>> from srsg.coding.neighbors import nearest_neighbors
+    >>> from srsg.points import unit_points
+    >>> nearest_neighbors(unit_points([[1.0, 0.0], [1.0, 0.1], [0.0, 1.0]]), 1)
+    array([[1],
+           [0],
+           [1]])
+    """
+    engine = engine or ThreadEngine()
+    wanted = Queries.of(points, queries)
+    blocks = wanted.blocks(engine.rows_per_block(points, len(wanted)))
+    task = _Search(n_neighbors, engine.block_size)
+    return np.concatenate(engine.scan(task, points, blocks, label="nearest neighbours"))
+
+
+@dataclass(frozen=True)
+class _Search:
+    """A scan of all points: the nearest points in each shard, then the nearest of these."""
+
+    n_neighbors: int
+    block_size: int
+
+    def rows(self, block: Queries) -> IntArray:
+        return block.needed()
+
+    def start(self, rows: Rows, block: Queries) -> Queries:
+        # In float64 whatever the points are, so that the kernel is compiled once.
+        vectors = dense_rows(block.vectors(rows)).astype(np.float64, copy=False)
+        return Queries(block.own, vectors)
+
+    def scan_shard(self, shard: Points, started: Queries) -> SortedLists:
+        assert started.new is not None
+        found = SortedLists.empty(len(started), self.n_neighbors)
+        # A part at a time: the correlations of all queries with all points might not fit in memory.
+        for rows, correlations, left_out in shard.correlations_in_parts(
+            started.new, self.block_size
+        ):
+            bounds = ScanBounds(shard.first, 0.0, shard.correlation_error, left_out)
+            x, own = started.new[rows], started.own[rows]
+            nearest(shard.for_kernels, x, own, correlations, bounds, found.take(rows))
+        return found
+
+    def finish(self, started: Queries, found: Sequence[SortedLists]) -> IntArray:
+        return SortedLists.best_of(found, self.n_neighbors).index
+
+
+@dataclass(frozen=True)
+class Searchable:
+    """Points of any length, and what is needed to find the nearest ones by a matrix product.
+
+    The nearer ``x_j`` is to ``x``, the larger is ``x' x_j - ||x_j||^2 / 2``. Its rounding error
+    grows with the length of the points, so they are centred first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from srsg.coding.neighbors import Searchable
+    >>> line = Searchable.of(np.array([[0.0], [1.0], [5.0]]))
+    >>> line.nearest(np.array([[4.0]]), np.array([-1]), 2)
+    array([[2, 1]])
+    """
+
+    x: FloatArray
+    mean: FloatArray
+    centered: FloatArray
+    half_power: FloatArray
+
+    @classmethod
+    def of(cls, x: FloatArray) -> Self:
+        mean = x.mean(axis=0)
+        centered = x - mean
+        return cls(x, mean, centered, (centered**2).sum(axis=1) / 2)
+
+    def nearest(self, targets: FloatArray, own: IntArray, n_neighbors: int) -> IntArray:
+        """Nearest first, ties by index. Distances decide what the rounded product leaves open.
+
+        ``own`` is the index of each target among the points, or -1.
+        """
+        centered = targets - self.mean
+        nearness = centered @ self.centered.T - self.half_power
+        power = max(self.half_power.max(), (centered**2).sum(axis=1).max() / 2)
+        # The rounding of a sum grows with the number of its terms, here one per feature, and with
+        # their size, here at most the largest squared length.
+        error = float(np.finfo(float).eps * 2 * (self.x.shape[1] + 8) * power)
+        found = SortedLists.empty(len(targets), n_neighbors)
+        # The kernel takes this measure of nearness in place of correlations. The points themselves,
+        # not the centred ones, give the distances: centring has rounded those.
+        if n_neighbors:
+            bounds = ScanBounds(0, 0.0, error, LeftOut.nothing(*nearness.shape))
+            nearest(self.x, targets, own, nearness, bounds, found)
+        return found.index
+
+
+def neighbor_graph(neighbors: IntArray, n_points: int | None = None) -> sparse.csr_array:
+    """The adjacency matrix S: row i has ones at the neighbours of point i.
+
+    For new points, whose neighbours are fitted points, ``n_points`` is the number of fitted points.
+    An index of -1 means no neighbour: a point that is zero has none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from srsg.coding.neighbors import neighbor_graph
+    >>> neighbor_graph(np.array([[1], [0], [1]])).toarray()
+    array([[0., 1., 0.],
+           [1., 0., 0.],
+           [0., 1., 0.]])
+    """
+    n_rows = len(neighbors)
+    found = neighbors >= 0
+    starts = np.concatenate(([0], np.cumsum(found.sum(axis=1))))
+    shape = (n_rows, n_rows if n_points is None else n_points)
+    # A mask is read row by row, so the columns come out in the order of a CSR matrix.
+    columns = neighbors[found]
+    graph = sparse.csr_array((np.ones(columns.size), columns, starts), shape=shape)
+    # Neighbours came nearest first. Sorted by index, all that follows has one fixed order.
+    graph.sort_indices()
+    return graph
+
+
+def undirected(graph: sparse.csr_array, direction: Direction) -> sparse.csr_array:
+    """The graph S as it is, or with every pair of neighbours linked both ways.
+
+    Parameters
+    ----------
+    graph : csr_array of shape (n, n)
+        Row i has ones at the neighbours of point i.
+    direction : {"directed", "either", "mutual"}
+        "directed" changes nothing. "either" makes two points neighbours of each other if one is a
+        neighbour of the other, "mutual" only if both are.
+
+    Returns
+    -------
+    csr_array of shape (n, n)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from srsg.coding.neighbors import neighbor_graph, undirected
+    >>> graph = neighbor_graph(np.array([[1], [0], [1]]))
+    >>> undirected(graph, "either").toarray()
+    array([[0., 1., 0.],
+           [1., 0., 1.],
+           [0., 1., 0.]])
+    """
+    if direction == "directed":
+        return graph
+    both = graph.maximum(graph.T) if direction == "either" else graph.minimum(graph.T)
+    both = sparse.csr_array(both)
+    # The minimum leaves zeros where only one of two points has the other as its neighbour.
+    both.eliminate_zeros()
+    both.sort_indices()
+    return both

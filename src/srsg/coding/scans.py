@@ -1,0 +1,244 @@
+"""One scan of the l1 codes: code a block over its working sets, then look for violators."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from srsg.kernels.codes import Codes, renewed
+from srsg.kernels.correlations import ScanBounds, SortedLists, nearest, violators
+from srsg.kernels.lasso import Certificate, InsideTerms, Penalty, certify, solve_working_sets
+from srsg.points import Points, Queries, Rows, kernel_rows
+from srsg.running.sizes import Sized
+from srsg.types import FloatArray, IntArray
+
+FEWEST_JOINING, MOST_JOINING, POINTS_PER_JOINING = 16, 48, 600
+"""How many violators may join a working set after a scan; half its size, if that is more. If more
+could join, the larger Gram matrices would cost more than the scans they save. The more points
+there are, the more a scan costs, while a Gram matrix costs the same: so it is one for so many
+points, within limits. Measured on MNIST with 10,000 and with 70,000 points."""
+
+
+@dataclass(frozen=True)
+class WorkingSets(Sized):
+    """Unfinished codes: every query with the few points it is coded over.
+
+    Query ``rows[p]`` is coded over the points in row p of ``codes``, in order of joining.
+    """
+
+    rows: IntArray
+    codes: Codes
+    penalty: Penalty
+
+    @classmethod
+    def empty(cls, half_lam: FloatArray, ridge: FloatArray) -> Self:
+        """Empty working sets for all queries."""
+        n_rows = len(half_lam)
+        return cls(np.arange(n_rows), Codes.empty(n_rows), Penalty(half_lam, ridge))
+
+    @classmethod
+    def concatenate(cls, parts: Sequence[Self]) -> Self:
+        """The working sets of several blocks, one below the other."""
+        # One part is the usual case for small data: nothing is copied.
+        if len(parts) == 1:
+            return parts[0]
+        rows = np.concatenate([part.rows for part in parts])
+        penalties = zip(*(part.penalty for part in parts), strict=True)
+        codes = Codes.concatenate([part.codes for part in parts])
+        return cls(rows, codes, Penalty(*map(np.concatenate, penalties)))
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, chosen: slice | NDArray) -> Self:
+        codes, penalty = self.codes, self.penalty
+        return replace(
+            self,
+            rows=self.rows[chosen],
+            codes=Codes(codes.index[chosen], codes.value[chosen], codes.size[chosen]),
+            penalty=Penalty(penalty.half_lam[chosen], penalty.ridge[chosen]),
+        )
+
+    def without(self, rows: Sequence[IntArray]) -> Self:
+        """The working sets of all rows but these."""
+        return self[~np.isin(self.rows, np.concatenate(rows))]
+
+    def arrays(self) -> dict[str, NDArray]:
+        """Everything in it, as arrays by name."""
+        return {"rows": self.rows, **self.codes._asdict(), **self.penalty._asdict()}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray], prefix: str) -> Self:
+        """The same, made of the arrays whose names start with ``prefix``."""
+        codes = Codes(*(arrays[prefix + name] for name in Codes._fields))
+        penalty = Penalty(*(arrays[prefix + name] for name in Penalty._fields))
+        return cls(arrays[prefix + "rows"], codes, penalty)
+
+
+@dataclass(frozen=True)
+class ScanBlock(Sized):
+    """Some of the queries, with their working sets."""
+
+    queries: Queries
+    sets: WorkingSets
+
+    @classmethod
+    def all_of(cls, queries: Queries, sets: WorkingSets, block_size: int) -> list[Self]:
+        """The working sets in blocks, each with its queries."""
+        parts = [sets[start : start + block_size] for start in range(0, len(sets), block_size)]
+        return [cls(queries[part.rows], part) for part in parts]
+
+
+@dataclass(frozen=True)
+class _SolvedBlock(Sized):
+    """A block whose codes are optimal over their working sets, but perhaps not over all points."""
+
+    own: IntArray
+    sets: WorkingSets
+    resid: FloatArray
+    inside: InsideTerms
+
+
+@dataclass(frozen=True)
+class _ShardView(Sized):
+    """What a scan of one shard tells a block.
+
+    The nearest neighbours of its queries in the shard, the violators of its codes, and the largest
+    correlation of each residual with a point outside the working set.
+    """
+
+    neighbors: SortedLists
+    violators: SortedLists
+    outside: FloatArray
+
+
+@dataclass(frozen=True)
+class Scanned(Sized):
+    """A block after a scan: queries that need another scan, and those that are done, certified."""
+
+    rows: IntArray
+    neighbors: IntArray
+    going_on: WorkingSets
+    done: WorkingSets
+    certificate: Certificate
+
+    def arrays(self) -> dict[str, NDArray]:
+        """Everything in it, as arrays by name."""
+        return {
+            "rows": self.rows,
+            "neighbors": self.neighbors,
+            **{f"going_on_{name}": array for name, array in self.going_on.arrays().items()},
+            **{f"done_{name}": array for name, array in self.done.arrays().items()},
+            **self.certificate._asdict(),
+        }
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray]) -> Self:
+        return cls(
+            arrays["rows"],
+            arrays["neighbors"],
+            WorkingSets.from_arrays(arrays, "going_on_"),
+            WorkingSets.from_arrays(arrays, "done_"),
+            Certificate(arrays["violation"], arrays["gap"]),
+        )
+
+
+@dataclass(frozen=True)
+class L1Scan:
+    """Code a block over its working sets, scan all points for violators, and let these in.
+
+    Parameters
+    ----------
+    tol : float
+        A point violates the conditions if its correlation exceeds ``lam / 2`` by more than this.
+    n_neighbors : int
+        How many nearest neighbours to find; only the first scan can do that, when working sets
+        are empty.
+    block_size : int
+        Queries that are compared with a shard at once.
+    n_points : int
+        Number of points in all shards.
+    last : bool
+        Whether all queries are done after this scan, even those with violators.
+    """
+
+    tol: float
+    n_neighbors: int
+    block_size: int
+    n_points: int
+    last: bool = False
+
+    def rows(self, block: ScanBlock) -> IntArray:
+        """The points that :meth:`start` needs: the queries themselves and their working sets."""
+        codes = block.sets.codes
+        return block.queries.needed(codes.index[codes.used])
+
+    def start(self, rows: Rows, block: ScanBlock) -> _SolvedBlock:
+        """Code the block over its working sets: small problems, without a look at other points."""
+        # A copy, because the kernel overwrites the codes and a task must not change its input: it
+        # may be run again on another worker. Only some rows of the points are here, so the kernel
+        # gets their places instead of the points' indices.
+        codes, penalty = block.sets.codes.trimmed(), block.sets.penalty
+        vectors, places = block.queries.vectors(rows), rows.places(codes.index)
+        resid, inside = np.empty(vectors.shape), InsideTerms.empty(len(codes.size))
+        kernel_input = (rows.for_kernels, kernel_rows(vectors), codes._replace(index=places))
+        solve_working_sets(*kernel_input, penalty, resid, inside)
+        return _SolvedBlock(block.queries.own, replace(block.sets, codes=codes), resid, inside)
+
+    def scan_shard(self, shard: Points, started: _SolvedBlock) -> _ShardView:
+        """Compare the residuals with all points of a shard."""
+        sets, most = started.sets, self._joining_limits(started.sets)
+        neighbors = SortedLists.empty(len(most), self.n_neighbors)
+        worst = SortedLists.empty(len(most), int(most.max()))
+        outside = np.empty(len(most))
+        # A part at a time: the correlations of all queries with all points might not fit in memory.
+        for part, correlations, left_out in shard.correlations_in_parts(
+            started.resid, self.block_size
+        ):
+            bounds = ScanBounds(shard.first, self.tol, shard.correlation_error, left_out)
+            own, resid = started.own[part], started.resid[part]
+            if self.n_neighbors:
+                # In the first scan working sets are empty: the residuals are the points themselves.
+                # This comes first, because `violators` overwrites the correlations.
+                nearest(shard.for_kernels, resid, own, correlations, bounds, neighbors.take(part))
+            violators(
+                shard.for_kernels,
+                own,
+                resid,
+                correlations,
+                sets.codes.take(part),
+                sets.penalty.half_lam[part],
+                bounds,
+                most[part],
+                worst.take(part),
+                outside[part],
+            )
+        return _ShardView(neighbors, worst, outside)
+
+    def finish(self, started: _SolvedBlock, found: Sequence[_ShardView]) -> Scanned:
+        """Put together what the shards found, and let the worst violators join."""
+        # The worst of all shards are among the worst of each, so these lists are enough.
+        sets, most = started.sets, self._joining_limits(started.sets)
+        near, violating = [view.neighbors for view in found], [view.violators for view in found]
+        outside = np.max([view.outside for view in found], axis=0)
+        neighbors = SortedLists.best_of(near, self.n_neighbors).index
+        worst = SortedLists.best_of(violating, int(most.max()))
+        certificate = Certificate.empty(len(most))
+        certify(started.inside, sets.penalty.half_lam, outside, certificate)
+        joining = np.zeros_like(most) if self.last else np.minimum(worst.size, most)
+        sets = replace(sets, codes=renewed(sets.codes, worst.index, joining))
+        # No violator in any shard means that the code is optimal over all points, not only over its
+        # working set.
+        ended = joining == 0
+        final = Certificate(*(part[ended] for part in certificate))
+        return Scanned(sets.rows, neighbors, sets[~ended], sets[ended], final)
+
+    def _joining_limits(self, sets: WorkingSets) -> IntArray:
+        """How many points may join each working set."""
+        by_points = min(int(self.n_points / POINTS_PER_JOINING), MOST_JOINING)
+        # A set may also grow by half, so large ones need few scans.
+        return np.maximum(max(FEWEST_JOINING, by_points), sets.codes.size // 2)

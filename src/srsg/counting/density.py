@@ -1,0 +1,218 @@
+"""How many dense groups the points have, more than chance would make: for two or three columns.
+
+In so few columns the density of the points can be measured: it is high where the distance to the
+n-th neighbour is short. Lower the level of density step by step: dense groups appear, grow and
+meet. How much the level falls between the peak of a group and its meeting with a denser one is the
+depth of the valley between them. Points without any cluster have valleys too, by chance. Those of
+uniform noise, with as many points in as many dimensions, tell how deep.
+
+The levels are those of HDBSCAN (Campello et al. 2013), and the depths are the persistence of
+ToMATo (Chazal et al. 2013).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import cKDTree
+
+from srsg.counting.reproducibility import MOST_CLUSTERS, ScoredCounts
+from srsg.kernels.density import absorbed_peaks, spanning_tree
+from srsg.types import FloatArray
+
+LEAST_NEIGHBORS = 8
+"""Neighbours that a density is measured by, at least: with fewer it varies by chance alone."""
+
+N_REFERENCES = 40
+"""Draws of uniform noise that tell how deep the valleys of noise are."""
+
+DEVIATIONS = 3.0
+"""A valley is surely none of noise if it is deeper than the deepest of noise by this many standard
+deviations of it: about one draw of noise in a hundred has such a valley."""
+
+THIN = 0.85
+"""Points are thin if they fill less than this share of the dimensions that noise fills, measured in
+the same way. Round groups fill about 0.9 and more; spirals, and rings in space, less than 0.85."""
+
+LEAST_SHOWN = 12
+"""Numbers of clusters up to here get a score, whether or not there are so many valleys."""
+
+
+def n_neighbors_for(n_points: int) -> int:
+    """Neighbours that the density is measured by: more of them if there are more points.
+
+    Half the square root: of 400 points 10. Twice as many blur two rings into one disc, half as
+    many find valleys along a ring.
+
+    Examples
+    --------
+    >>> from srsg.counting.density import n_neighbors_for
+    >>> n_neighbors_for(100), n_neighbors_for(400), n_neighbors_for(3000)
+    (8, 10, 27)
+    """
+    return min(max(LEAST_NEIGHBORS, round(np.sqrt(n_points) / 2)), n_points - 1)
+
+
+def valley_depths(points: FloatArray, n_neighbors: int) -> FloatArray:
+    """The depths of the valleys that part each peak of density from a higher one.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n, d)
+        Different points, at least three.
+    n_neighbors : int
+        The density of a point is measured by its distance to this neighbour.
+
+    Returns
+    -------
+    ndarray of shape (n - 1,)
+        In falling order: the logarithm of the radius where a group meets a denser one over the
+        radius at its peak. A logarithm does not depend on the unit of the points, nor on how dense
+        a group is as a whole.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from srsg.counting.density import valley_depths
+    >>> points = np.array([[0.0], [1.0], [2.0], [10.0], [11.0], [12.0]])
+    >>> np.exp(valley_depths(points, 1)).round(6)
+    array([8., 1., 1., 1., 1.])
+    """
+    points = np.ascontiguousarray(points, dtype=np.float64)
+    points = points / (np.abs(points).max() or 1.0)  # squares of huge numbers stay finite
+    radius = cKDTree(points).query(points, [n_neighbors + 1])[0][:, 0]
+    radius = np.maximum(radius, np.finfo(np.float64).tiny)  # points equal but for rounding
+    n_edges = len(points) - 1
+    ends, lengths = np.empty((n_edges, 2), np.int64), np.empty(n_edges)
+    spanning_tree(points, radius, ends, lengths)
+    order = np.argsort(lengths, kind="stable")
+    peaks = np.empty(n_edges, np.int64)
+    absorbed_peaks(ends, order, radius, peaks)
+    return -np.sort(-np.log(lengths[order] / radius[peaks]))
+
+
+def filled_dimension(points: FloatArray, n_neighbors: int) -> float:
+    """The dimension that points fill, as far as their neighbours: about 1 on a thin curve.
+
+    In m dimensions twice as many neighbours are within a radius that is ``2 ** (1 / m)`` as large.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from srsg.counting.density import filled_dimension
+    >>> points = np.random.default_rng(0).random((500, 2))
+    >>> round(filled_dimension(points, 10), 1), round(filled_dimension(points * [1, 0], 10), 1)
+    (1.8, 0.9)
+    """
+    half = n_neighbors // 2
+    near, far = cKDTree(points).query(points, [half + 1, n_neighbors + 1])[0].T
+    apart = near > 0
+    growth = float(np.mean(np.log(far[apart] / near[apart]))) if apart.any() else 0.0
+    return float(np.log(n_neighbors / half)) / growth if growth else 0.0
+
+
+class NoiseDepth(NamedTuple):
+    """How deep the deepest valley of noise is, and how many dimensions noise fills.
+
+    Attributes
+    ----------
+    usual : float
+        One standard deviation above the mean. A valley that is no deeper is taken for noise.
+    most : float
+        Hardly ever more, see ``DEVIATIONS``. A valley that is deeper is taken for real.
+    dimension : float
+        What :func:`filled_dimension` says: less than the dimension of the cube, because of its
+        surface.
+
+    Examples
+    --------
+    >>> from srsg.counting.density import noise_depth
+    >>> noise = noise_depth(100, 2, 8)
+    >>> noise.usual < noise.most, 1.5 < noise.dimension < 2
+    (True, True)
+    """
+
+    usual: float
+    most: float
+    dimension: float
+
+
+@lru_cache(maxsize=256)
+def noise_depth(n_points: int, dimension: int, n_neighbors: int) -> NoiseDepth:
+    """How deep the valleys of uniform noise in a cube are.
+
+    How much a density measured by neighbours varies by chance depends neither on the density nor
+    on the shape of the data, so one kind of noise will do. The seeds are fixed.
+
+    Examples
+    --------
+    >>> from srsg.counting.density import noise_depth
+    >>> few, many = noise_depth(100, 2, 8), noise_depth(100, 2, 16)
+    >>> few.usual > many.usual  # the more neighbours, the smoother
+    True
+    """
+    rng = np.random.RandomState(0)
+    draws = [rng.uniform(size=(n_points, dimension)) for _ in range(N_REFERENCES)]
+    deepest = [valley_depths(draw, n_neighbors)[0] for draw in draws]
+    mean, deviation = float(np.mean(deepest)), float(np.std(deepest))
+    filled = float(np.mean([filled_dimension(draw, n_neighbors) for draw in draws]))
+    return NoiseDepth(mean + deviation, mean + DEVIATIONS * deviation, filled)
+
+
+def search_dense(
+    points: NDArray, dimension: int, by_links: Callable[[], int] | None = None
+) -> ScoredCounts:
+    """The number of dense groups whose valleys are deeper than those of noise.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n, d)
+        Different points, at least three.
+    dimension : int
+        The dimension in which they lie: less than d if they lie on a surface.
+    by_links : function, optional
+        Tells the number of clusters by other evidence. It is called if some valleys are deeper
+        than noise usually has and yet not surely real; its answer counts if it takes some of
+        these for real and none that are no deeper.
+
+    Returns
+    -------
+    ScoredCounts
+        A valley counts from some depth on. The score of a number is by what share this depth may
+        change and the number is still right; below zero, how much it would have to change.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from srsg.counting.density import search_dense
+    >>> found = search_dense(make_moons(400, noise=0.05, random_state=0)[0], 2)
+    >>> found.n_clusters, found.structure_found
+    (2, True)
+    """
+    n_neighbors = n_neighbors_for(len(points))
+    depths = valley_depths(points, n_neighbors)
+    noise = noise_depth(len(points), dimension, n_neighbors)
+    n_clusters, from_depth = 1 + int((depths > noise.most).sum()), noise.most
+    possible = 1 + int((depths > noise.usual).sum())
+    if n_clusters > 2 and filled_dimension(points, n_neighbors) < THIN * noise.dimension:
+        # There is no way around a gap in a thin curve, so valleys along it are deeper than those of
+        # noise that fills all dimensions. Those between curves are deeper by far.
+        kept = np.append(depths[: n_clusters - 1], noise.most)
+        n_clusters = 2 + int(np.argmax(kept[:-1] - kept[1:]))
+        from_depth = (kept[n_clusters - 2] + kept[n_clusters - 1]) / 2
+    # Without a single valley that is surely real, links are not asked: they cut noise as well.
+    elif by_links and 1 < n_clusters < possible and n_clusters < (count := by_links()) <= possible:
+        n_clusters = count
+        from_depth = (depths[count - 2] + max(depths[count - 1], noise.usual)) / 2
+    n_clusters = min(n_clusters, MOST_CLUSTERS)
+    shown = min(max(n_clusters + 1, LEAST_SHOWN), len(depths))
+    # With k clusters, valley k - 1 is deep enough and valley k is not.
+    deeper = depths[:shown] / from_depth - 1
+    scores = np.minimum(deeper[:-1], -deeper[1:])
+    return ScoredCounts(
+        max(n_clusters, 2), np.arange(2, shown + 1), scores, structure_found=n_clusters > 1
+    )

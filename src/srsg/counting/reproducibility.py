@@ -1,0 +1,247 @@
+"""How many clusters are found again in other points: the evidence for a number of clusters.
+
+Two disjoint halves of the points are clustered apart. The graph of all points carries the labels
+of each half over to the other, where they meet the labels that the other half found by itself.
+A cluster that is real is found twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from srsg.explaining.assignment import cluster_weights
+from srsg.types import FloatArray, Graph, IntArray
+
+DENSE_UP_TO = 12
+"""Up to here every number of clusters is tried."""
+
+GROWTH = 1.08
+"""Beyond, each number tried is this many times the one before: scores change slowly there."""
+
+MOST_CLUSTERS = 130
+"""More clusters are not looked for: a person would not look at them, and eigenvectors cost time."""
+
+POINTS_PER_CLUSTER = 5
+"""Points that a cluster needs in each half, on average, to be found again."""
+
+
+@dataclass(frozen=True)
+class ScoredCounts:
+    """Numbers of clusters and their scores.
+
+    Attributes
+    ----------
+    n_clusters : int
+        The number chosen.
+    counts : ndarray of shape (n_counts,)
+        The numbers tried, in rising order.
+    scores : ndarray of shape (n_counts,)
+        Of each number: clusters found again less clusters dissolved.
+    structure_found : bool
+        Whether more clusters were found again than dissolved, for at least one of the numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from srsg.counting.reproducibility import ScoredCounts
+    >>> tried = ScoredCounts(3, np.array([2, 3, 4]), np.array([1.2, 2.7, 1.9]), True)
+    >>> tried.best(2)
+    [3, 4]
+    """
+
+    n_clusters: int
+    counts: IntArray
+    scores: FloatArray
+    structure_found: bool
+
+    def best(self, n_best: int) -> list[int]:
+        """The number chosen, then those with the largest scores, the smaller of two equal ones."""
+        order = np.argsort(-self.scores, kind="stable")
+        ranked = [self.n_clusters, *self.counts[order].tolist()]
+        return list(dict.fromkeys(ranked))[:n_best]  # each number once
+
+
+def carry_labels(weights: Graph, labels: IntArray, n_labels: int) -> IntArray:
+    """Labels of points by their edges to labelled points: the label with the most weight.
+
+    Parameters
+    ----------
+    weights : csr_array or ndarray of shape (n_points, n_labelled)
+        The edges from the points to the labelled ones.
+    labels : ndarray of shape (n_labelled,)
+        From 0 to ``n_labels - 1``.
+    n_labels : int
+        Number of labels.
+
+    Returns
+    -------
+    ndarray of shape (n_points,)
+        -1 for points without an edge.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from srsg.counting.reproducibility import carry_labels
+    >>> weights = np.array([[0.5, 0.4, 0.3], [0.0, 0.0, 1.0], [0.0, 0.0, 0.0]])
+    >>> carry_labels(weights, np.array([0, 1, 1]), 2)
+    array([ 1,  1, -1])
+    """
+    votes = cluster_weights(weights, labels, n_labels)
+    return np.where(votes.max(axis=1) > 0, votes.argmax(axis=1), -1)
+
+
+def best_jaccard(first: NDArray, second: NDArray) -> tuple[FloatArray, FloatArray]:
+    """For each cluster of two labellings, the Jaccard index with the nearest one of the other.
+
+    The Jaccard index of two sets is the share of their union that is in both.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from srsg.counting.reproducibility import best_jaccard
+    >>> best_jaccard(np.array([0, 0, 1, 1]), np.array([5, 5, 5, 7]))
+    (array([0.66666667, 0.5       ]), array([0.66666667, 0.5       ]))
+    """
+    own = np.unique(first, return_inverse=True)[1]
+    other = np.unique(second, return_inverse=True)[1]
+    shape = (own.max(initial=-1) + 1, other.max(initial=-1) + 1)
+    # Every pair of labels has a place of its own in one long count.
+    both = np.bincount(own * shape[1] + other, minlength=shape[0] * shape[1]).reshape(shape)
+    either = both.sum(axis=1, keepdims=True) + both.sum(axis=0) - both
+    index = both / either
+    return index.max(axis=1, initial=0.0), index.max(axis=0, initial=0.0)
+
+
+def reproducibility_score(carried: IntArray, own: IntArray) -> float:
+    """Clusters found again less clusters dissolved, of labels carried over and a half's own.
+
+    A cluster counts ``2 J - 1``, with J its best Jaccard index with a cluster of the other
+    labelling: 1 if it is found again exactly, -1 if nothing of it is. Below J = 1/2 a cluster is
+    called dissolved (Hennig 2007), and counts against the number of clusters. So a sum over
+    clusters, unlike a mean, prefers five clusters that are found again to two, and yet does not
+    grow when good clusters are split at random.
+
+    Parameters
+    ----------
+    carried : ndarray of shape (n,)
+        Labels from the other half; points with -1 are left out.
+    own : ndarray of shape (n,)
+        The labels of the half itself.
+
+    Returns
+    -------
+    float
+        From minus to plus the number of clusters, the mean over both labellings.
+
+    References
+    ----------
+    C. Hennig. Cluster-wise assessment of cluster stability. Computational Statistics & Data
+    Analysis 52, 2007.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from srsg.counting.reproducibility import reproducibility_score
+    >>> reproducibility_score(np.array([1, 1, 0, 0, -1]), np.array([0, 0, 1, 1, 1]))
+    2.0
+    """
+    reached = carried >= 0
+    ours, theirs = best_jaccard(carried[reached], own[reached])
+    return float((2 * ours - 1).sum() + (2 * theirs - 1).sum()) / 2
+
+
+def counts_to_try(n_half: int, least: int = 2, dense_up_to: int = DENSE_UP_TO) -> list[int]:
+    """Numbers of clusters to try: all small ones, then in steps of 8 per cent.
+
+    Parameters
+    ----------
+    n_half : int
+        Points that are clustered, half of all.
+    least : int
+        The smallest number.
+    dense_up_to : int
+        Up to here every number is tried.
+
+    Returns
+    -------
+    list of int
+        Empty if there are too few points for ``least`` clusters.
+
+    Examples
+    --------
+    >>> from srsg.counting.reproducibility import counts_to_try
+    >>> counts_to_try(80)
+    [2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16]
+    >>> counts_to_try(80, least=13)
+    [13, 14, 15, 16]
+    """
+    most = int(min(n_half / POINTS_PER_CLUSTER, 3 * np.sqrt(n_half), MOST_CLUSTERS))
+    counts, count = [], max(least, 2)
+    while count <= most:
+        counts.append(count)
+        count = count + 1 if count < dense_up_to else max(count + 1, round(GROWTH * count))
+    return counts
+
+
+def search_counts(score: Callable[[int], float], counts: Sequence[int]) -> ScoredCounts:
+    """Score the numbers of clusters in rising order, then all between the best's neighbours.
+
+    It stops early where larger numbers cannot be expected to win: beyond three times the best
+    number, if that has more than one cluster to its credit and the score fell below half of it.
+
+    Parameters
+    ----------
+    score : function
+        From a number of clusters to its score.
+    counts : sequence of int
+        Numbers to try, at least one, in rising order.
+
+    Returns
+    -------
+    ScoredCounts
+
+    Examples
+    --------
+    >>> from srsg.counting.reproducibility import search_counts
+    >>> tried = search_counts(lambda count: 17 - abs(count - 17), [2, 8, 12, 16, 20, 60, 90])
+    >>> tried.n_clusters, tried.counts.tolist()
+    (17, [2, 8, 12, 13, 14, 15, 16, 17, 18, 19, 20, 60])
+    """
+    scores: dict[int, float] = {}
+    best = counts[0]
+    for count in counts:
+        scores[count] = score(count)
+        if scores[count] > scores[best]:
+            best = count
+        if count > 3 * best and scores[best] > 1 and scores[count] < scores[best] / 2:
+            break
+    tried = list(scores)
+    place = tried.index(best)
+    low, high = tried[max(place - 1, 0)], tried[min(place + 1, len(tried) - 1)]
+    for count in range(low, high + 1):
+        if count not in scores:
+            scores[count] = score(count)
+    found = np.array(sorted(scores), dtype=np.int64)
+    values = np.array([scores[int(count)] for count in found])
+    # Of numbers with the same score the first is the smallest.
+    chosen = int(found[np.argmax(values)])
+    return ScoredCounts(chosen, found, values, bool(values.max() > 0))
+
+
+def effective_number(sizes: IntArray) -> float:
+    """How many sets of equal size these sizes amount to, ``(sum s)^2 / sum s^2``.
+
+    Small sets beside a large one count for little.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from srsg.counting.reproducibility import effective_number
+    >>> effective_number(np.array([50, 50])), round(effective_number(np.array([97, 3])), 2)
+    (2.0, 1.06)
+    """
+    return float(sizes.sum() ** 2 / (sizes**2).sum())

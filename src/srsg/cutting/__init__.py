@@ -1,0 +1,1 @@
+"""From a graph to clusters: weights of edges, eigenvectors, K-means."""

@@ -1,0 +1,65 @@
+"""From codes to the weighted graph that is clustered."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+from sklearn.preprocessing import normalize
+
+
+def unit_codes(codes: sparse.csr_array) -> sparse.csr_array:
+    """Codes scaled to unit l2 norm, so that the edges of all points count equally.
+
+    Examples
+    --------
+    >>> from scipy import sparse
+    >>> from srsg.cutting.affinity import unit_codes
+    >>> unit_codes(sparse.csr_array([[0.0, 3.0, 4.0], [0.0, 0.0, 0.0]])).toarray()
+    array([[0. , 0.6, 0.8],
+           [0. , 0. , 0. ]])
+    """
+    return sparse.csr_array(normalize(codes, norm="l2", axis=1))
+
+
+def largest_codes(codes: sparse.csr_array, count: int) -> sparse.csr_array:
+    """Codes with their ``count`` largest entries only, ties by index.
+
+    Examples
+    --------
+    >>> from scipy import sparse
+    >>> from srsg.cutting.affinity import largest_codes
+    >>> largest_codes(sparse.csr_array([[0.0, 3.0, -4.0]]), 1).toarray()
+    array([[ 0.,  0., -4.]])
+    """
+    owner = np.repeat(np.arange(codes.shape[0]), np.diff(codes.indptr))
+    order = np.lexsort((codes.indices, -np.abs(codes.data), owner))
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order)) - codes.indptr[owner]
+    kept = sparse.csr_array(codes, copy=True)
+    kept.data[rank >= count] = 0.0
+    kept.eliminate_zeros()
+    return kept
+
+
+def nearest_codes(codes: sparse.csr_array, n_neighbors: int) -> sparse.csr_array:
+    """For every point a one at those whose unit codes, in absolute value, are most similar to its
+    own.
+
+    Examples
+    --------
+    >>> from scipy import sparse
+    >>> from srsg.cutting.affinity import nearest_codes
+    >>> codes = sparse.csr_array([[1.0, 0.0], [2.0, 0.1], [1.0, 1.0]])
+    >>> nearest_codes(codes, 1).toarray()
+    array([[0., 1., 0.],
+           [1., 0., 0.],
+           [0., 1., 0.]])
+    """
+    unit = unit_codes(abs(codes))
+    likeness = sparse.csr_array(unit @ unit.T)
+    likeness.sort_indices()  # otherwise old versions of SciPy set wrong entries
+    likeness.setdiag(0.0)
+    likeness.eliminate_zeros()
+    nearest = largest_codes(likeness, n_neighbors)
+    nearest.data[:] = 1.0
+    return nearest

@@ -1,0 +1,262 @@
+"""How sure it is that a point belongs to its cluster: one number from 0 to 1, called confidence.
+
+It has two factors. *Membership*: how near the point is to the centre of its cluster in the spectral
+embedding, beside the other centres. *Explanation*: how well the members of its cluster explain it
+(:mod:`srsg.explaining.explanation`), so that a point that no cluster explains has a low confidence,
+however far it is from all the other clusters.
+
+No labels are used, and nothing is fitted again. ``benchmarks/calibration.py`` compares the
+confidence with the share of points that are right.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from sklearn.metrics.pairwise import euclidean_distances
+
+from srsg.explaining.assignment import cluster_weights
+from srsg.explaining.unwrapping import clusterer_of, columns_by_position, points_as_clustered
+from srsg.running.warnings import made_dense
+from srsg.types import FloatArray, Matrix
+
+POWER = 3.0
+"""Memberships are proportional to distances to the power of minus this. With 2, the usual power of
+fuzzy clustering, many far centres together outweigh a near one; with 4 and more, confidence is far
+higher than the share of points that are right. Between 2.5 and 3.25 the power matters little."""
+
+BY_EMBEDDING = (
+    "membership by distances to the clusters' centres in the embedding, lower for points that "
+    "the members of their cluster explain badly"
+)
+BY_EDGES = "share of a point's edge weight that stays in its cluster"
+BY_CENTRES = (
+    "membership by distances to the clusters' centres, lower for points farther from their centre "
+    "than usual"
+)
+
+
+FOR_CENTRES = "distances to centres need dense points"
+"""Why the confidence of K-means needs dense points, for a warning."""
+
+
+def soft_labels(vectors: FloatArray, labels: ArrayLike, n_clusters: int) -> FloatArray:
+    """Membership of each point in every cluster, by the distances to the clusters' centres.
+
+    Memberships are proportional to ``d^-3`` with the distance d: those of fuzzy c-means with the
+    exponent 5/3.
+
+    Parameters
+    ----------
+    vectors : ndarray of shape (n, dimensions)
+        The embedded points.
+    labels : array-like of shape (n,)
+        Their clusters, from 0 to ``n_clusters - 1``.
+    n_clusters : int
+        Number of clusters.
+
+    Returns
+    -------
+    ndarray of shape (n, n_clusters)
+        Rows add up to one; zeros for clusters without members.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from srsg.explaining.confidence import soft_labels
+    >>> vectors = np.array([[0.0], [2.0], [4.0], [6.0]])
+    >>> soft_labels(vectors, [0, 0, 1, 1], 2)[:, 0].round(3)
+    array([0.992, 0.964, 0.036, 0.008])
+    """
+    cluster = np.asarray(labels)
+    present = np.unique(cluster)
+    centres = np.array([vectors[cluster == c].mean(axis=0) for c in present])
+    found = np.zeros((len(vectors), n_clusters))
+    found[:, present] = _memberships(euclidean_distances(vectors, centres))
+    return found
+
+
+def _memberships(distances: FloatArray) -> FloatArray:
+    nearest = distances.min(axis=1, keepdims=True)
+    # A point on a centre belongs there entirely; 0 / 0 is the ratio of equal distances.
+    ratio = np.divide(nearest, distances, out=np.ones_like(distances), where=distances > 0)
+    weights = ratio**POWER
+    return weights / weights.sum(axis=1, keepdims=True)
+
+
+def membership(graph: Matrix, labels: ArrayLike) -> FloatArray:
+    """Share of each point's edge weight that stays in its own cluster.
+
+    Parameters
+    ----------
+    graph : array or sparse matrix of shape (n, n)
+        ``affinity_matrix_`` of any estimator.
+    labels : array-like of shape (n,)
+        The cluster of every point.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Between 0 and 1; 0 for a point without edges.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from srsg.explaining.confidence import membership
+    >>> graph = np.array([[0.0, 3.0, 1.0], [3.0, 0.0, 0.0], [1.0, 0.0, 0.0]])
+    >>> membership(graph, [0, 0, 1])
+    array([0.75, 1.  , 0.  ])
+    """
+    own, total = _edge_weights(graph, np.asarray(labels))
+    return np.divide(own, total, out=np.zeros(len(own)), where=total > 0)
+
+
+@dataclass(frozen=True)
+class Confidence:
+    """How surely, and how centrally, every point belongs to its cluster.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n,)
+        The confidence of each point, from 0 to 1.
+    centrality : ndarray of shape (n,)
+        Larger for points in the middle of their cluster; comparable within a cluster only.
+    meaning : str
+        What the values are, in words.
+    """
+
+    values: FloatArray
+    centrality: FloatArray
+    meaning: str
+
+    def most_central(self, members: NDArray[np.intp], count: int) -> NDArray[np.intp]:
+        """The ``count`` most central of the members, ties by index."""
+        return members[np.argsort(-self.centrality[members], kind="stable")[:count]]
+
+    def least_confident(self, members: NDArray[np.intp], count: int) -> NDArray[np.intp]:
+        """The ``count`` members with the lowest confidence, ties by index."""
+        return members[np.argsort(self.values[members], kind="stable")[:count]]
+
+
+def confidence(model: Any, X: Matrix) -> Confidence:
+    """The confidence of all points that a model was fitted on.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted: a clusterer with ``labels_``, a pipeline that ends in one, or a search. An estimator
+        of this package has its ``confidence_``. Of others with a graph it is the share of a point's
+        edge weight that stays in its cluster, and else the membership by distances to the centres
+        of the clusters, in the space that the centres span.
+    X : array, sparse matrix or DataFrame of shape (n, d)
+        What it was fitted on.
+
+    Returns
+    -------
+    Confidence
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.cluster import KMeans
+    >>> from srsg.explaining.confidence import confidence
+    >>> X = np.array([[0.0], [1.0], [4.0], [9.0], [10.0], [11.0]])
+    >>> found = confidence(KMeans(2, n_init=1, random_state=0).fit(X), X)
+    >>> int(found.values.argmin())
+    2
+    """
+    clusterer = clusterer_of(model)
+    graph = getattr(clusterer, "affinity_matrix_", None)
+    if graph is None:
+        points = made_dense(points_as_clustered(model, X), FOR_CENTRES)
+        return _by_centres(points, clusterer.labels_)
+    own, _ = _edge_weights(graph, clusterer.labels_)
+    if hasattr(clusterer, "confidence_"):
+        return Confidence(clusterer.confidence_, own, BY_EMBEDDING)
+    return Confidence(membership(graph, clusterer.labels_), own, BY_EDGES)
+
+
+def predict_with_confidence(
+    model: Any, X: Matrix, *, novelty: float | None = None
+) -> tuple[NDArray[np.intp], FloatArray]:
+    """Clusters of new points, and how surely they belong there.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted: an estimator of this package or K-means, a pipeline that ends in one, or a search.
+    X : array, sparse matrix or DataFrame of shape (n_new, d)
+        New points, their columns in the order of those that the model was fitted on.
+    novelty : float or None
+        As in ``predict`` of the estimators of this package: points that their cluster explains
+        worse than this share of the fitted points get the label -1.
+
+    Returns
+    -------
+    labels : ndarray of shape (n_new,)
+    confidence : ndarray of shape (n_new,)
+        From 0 to 1. A label of -1 keeps the confidence of the best cluster.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.cluster import KMeans
+    >>> from srsg.explaining.confidence import predict_with_confidence
+    >>> model = KMeans(2, n_init=1, random_state=0).fit(np.array([[0.0], [1.0], [9.0], [10.0]]))
+    >>> predict_with_confidence(model, np.array([[0.5], [5.0]]))[1].round(3)
+    array([1.   , 0.012])
+    """
+    clusterer = clusterer_of(model)
+    new = points_as_clustered(model, X)
+    with columns_by_position():
+        if hasattr(clusterer, "predict_with_confidence"):
+            return clusterer.predict_with_confidence(new, novelty=novelty)
+        if novelty is not None:
+            raise ValueError(
+                f"novelty={novelty!r} needs an estimator of this package: a "
+                f"{type(clusterer).__name__} does not say how well it explains a point."
+            )
+        labels = clusterer.predict(new)
+    centres, usual = clusterer.cluster_centers_, clusterer.inertia_ / len(clusterer.labels_)
+    return labels, _near_centres(made_dense(new, FOR_CENTRES), centres, labels, usual)
+
+
+def _edge_weights(graph: Any, labels: NDArray) -> tuple[FloatArray, FloatArray]:
+    """The edge weight of each point within its own cluster, and in all."""
+    matrix = sparse.csr_array(graph) if sparse.issparse(graph) else np.asarray(graph)
+    names, cluster = np.unique(labels, return_inverse=True)
+    per_cluster = cluster_weights(matrix, cluster, len(names))
+    return per_cluster[np.arange(len(cluster)), cluster], per_cluster.sum(axis=1)
+
+
+def _by_centres(X: NDArray[np.floating], labels: NDArray) -> Confidence:
+    names, cluster = np.unique(labels, return_inverse=True)
+    centres = np.array([X[cluster == c].mean(axis=0) for c in range(len(names))])
+    squares = ((X - centres[cluster]) ** 2).sum(axis=1)
+    values = _near_centres(X, centres, cluster, float(squares.mean()))
+    return Confidence(values, -squares, BY_CENTRES)
+
+
+def _near_centres(
+    X: NDArray[np.floating], centres: FloatArray, cluster: NDArray[np.intp], usual: float
+) -> FloatArray:
+    """Membership in the own cluster, lower beyond the ``usual`` squared distance to its centre.
+
+    Memberships go by distances in the space that the centres span: across it, a point is equally
+    far from all of them, which in many dimensions would make every point look undecided.
+    """
+    origin = centres.mean(axis=0)
+    _, sizes, axes = np.linalg.svd(centres - origin, full_matrices=False)
+    axes = axes[sizes > sizes.max(initial=0.0) * 1e-12]
+    if len(axes):
+        distances = euclidean_distances((X - origin) @ axes.T, (centres - origin) @ axes.T)
+    else:  # one centre, or several in one place: a point is equally far from all of them
+        distances = np.zeros((len(X), len(centres)))
+    own = _memberships(distances)[np.arange(len(X)), cluster]
+    squares = ((X - centres[cluster]) ** 2).sum(axis=1)
+    # 1 / (1 + d^2 / usual) is how well a centre explains a point: 1/2 at the usual distance.
+    return own * np.minimum(1.0, 2.0 * usual / np.maximum(usual + squares, np.finfo(float).tiny))

@@ -1,0 +1,179 @@
+"""How well the members of its own cluster explain a point.
+
+A code says which other points a point is made of. Only the part of it that lies in the point's own
+cluster counts here: what it amounts to is compared with the point. So both a large residual and a
+code that is spread over several clusters show.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from srsg.points import dense_rows, row_slices
+from srsg.types import FloatArray
+
+
+def explained_by_directions(
+    points: Any, codes: sparse.csr_array, fitted: Any, negative_weight: float = 1.0
+) -> FloatArray:
+    """The cosine of the angle between each point and what its code adds up to.
+
+    For points of which only the direction counts. Where the code has negative coefficients, and
+    these count less than positive ones, it is the part of this cosine that is left.
+
+    Parameters
+    ----------
+    points : ndarray or csr_array of shape (m, d)
+        The points to be explained.
+    codes : csr_array of shape (m, n)
+        Their codes over the fitted points, restricted to their own clusters.
+    fitted : ndarray or csr_array of shape (n, d)
+        The fitted points.
+    negative_weight : float
+        What negative coefficients count, see :func:`weight_of_negatives`.
+
+    Returns
+    -------
+    ndarray of shape (m,)
+        From 0, not explained at all, to 1. Angles beyond 90 degrees count as 0, too.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy import sparse
+    >>> from srsg.explaining.explanation import explained_by_directions
+    >>> fitted = np.array([[1.0, 0.0], [0.0, 1.0]])
+    >>> codes = sparse.csr_array([[0.5, 0.5], [0.5, 0.0], [0.0, -0.9]])
+    >>> points = np.array([[0.6, 0.8], [0.6, 0.8], [0.0, -1.0]])
+    >>> explained_by_directions(points, codes, fitted, negative_weight=0.0).round(2)
+    array([0.99, 0.6 , 0.  ])
+    """
+    weighed = codes.copy()
+    weighed.data = np.where(codes.data < 0, negative_weight * codes.data, codes.data)
+    found = np.zeros(codes.shape[0])
+    # In slices, because what a code adds up to is as long as a point is, and dense.
+    for rows in row_slices(codes.shape[0]):
+        own, sums, plain = points[rows], weighed[rows] @ fitted, codes[rows] @ fitted
+        # The longer of the two sums: else a code of negative coefficients alone would keep its
+        # direction, and its cosine, however little they count.
+        longer = np.maximum(_products(sums, sums), _products(plain, plain))
+        lengths = np.sqrt(_products(own, own) * longer)
+        np.divide(_products(own, sums), lengths, out=found[rows], where=lengths > 0)
+    return np.clip(found, 0.0, 1.0)
+
+
+def explained_by_distances(points: Any, codes: sparse.csr_array, fitted: Any) -> FloatArray:
+    """How near each point is to the weighted mean of the points that its code uses.
+
+    For points as they are, of which lengths count too.
+
+    Parameters
+    ----------
+    points : ndarray or csr_array of shape (m, d)
+        The points to be explained.
+    codes : csr_array of shape (m, n)
+        Their codes over the fitted points, restricted to their own clusters.
+    fitted : ndarray or csr_array of shape (n, d)
+        The fitted points.
+
+    Returns
+    -------
+    ndarray of shape (m,)
+        ``1 / (1 + d^2 / v)`` with the distance d and the variance v of the fitted points: from 1,
+        no distance, towards 0; 0 for an empty code.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy import sparse
+    >>> from srsg.explaining.explanation import explained_by_distances
+    >>> fitted = np.array([[-1.0], [1.0], [1.0], [-1.0]])
+    >>> codes = sparse.csr_array([[0.0, 0.3, 0.1, 0.0], [0.5, 0.0, 0.0, 0.5], [0.0] * 4])
+    >>> explained_by_distances(np.array([[1.0], [1.0], [1.0]]), codes, fitted)
+    array([1. , 0.2, 0. ])
+    """
+    mean = np.asarray(fitted.mean(axis=0)).ravel()
+    squares = fitted.multiply(fitted).mean(axis=0) if sparse.issparse(fitted) else None
+    variance = fitted.var(axis=0).sum() if squares is None else (squares - mean**2).sum()
+    weights = rows_adding_to_one(abs(codes))
+    used = np.diff(weights.indptr) > 0
+    found = np.zeros(codes.shape[0])
+    for rows in row_slices(codes.shape[0]):
+        away = points[rows] - weights[rows] @ fitted
+        found[rows] = 1.0 / (1.0 + _products(away, away) / max(variance, np.finfo(float).tiny))
+    return np.where(used, found, 0.0)
+
+
+def weight_of_negatives(codes: sparse.csr_array) -> float:
+    """The negative mass of the fitted codes in units of their positive mass, at most 1.
+
+    A code does not change but for its signs when its point is mirrored at the origin. Whether that
+    matters is for the data to say: where the codes of fitted points have hardly a negative
+    coefficient, as those of images, a mirror image is nothing that the clusters know; where both
+    signs are equally common, as on subspaces, it is as good as the point.
+
+    Examples
+    --------
+    >>> from scipy import sparse
+    >>> from srsg.explaining.explanation import weight_of_negatives
+    >>> weight_of_negatives(sparse.csr_array([[0.0, 0.5], [-0.1, 0.0]]))
+    0.2
+    """
+    positive = codes.data[codes.data > 0].sum()
+    negative = -codes.data[codes.data < 0].sum()
+    return float(negative / positive) if positive > negative else 1.0
+
+
+def within_own_cluster(
+    codes: sparse.csr_array, own: NDArray[np.intp], labels: NDArray[np.intp]
+) -> sparse.csr_array:
+    """The part of each code that lies in the cluster of its point.
+
+    Parameters
+    ----------
+    codes : csr_array of shape (m, n)
+    own : ndarray of shape (m,)
+        The clusters of the coded points.
+    labels : ndarray of shape (n,)
+        The clusters of the fitted points.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy import sparse
+    >>> from srsg.explaining.explanation import within_own_cluster
+    >>> codes = sparse.csr_array([[0.5, 0.3, 0.2]])
+    >>> within_own_cluster(codes, np.array([1]), np.array([0, 1, 1])).toarray()
+    array([[0. , 0.3, 0.2]])
+    """
+    rows = np.repeat(np.arange(codes.shape[0]), np.diff(codes.indptr))
+    kept = own[rows] == labels[codes.indices]
+    entries = (codes.data[kept], (rows[kept], codes.indices[kept]))
+    return sparse.csr_array(entries, shape=codes.shape)
+
+
+def beside_the_best(explained: FloatArray, of_fitted: FloatArray) -> FloatArray:
+    """Explanations in units of what the best-explained tenth of fitted points reaches, at most 1.
+
+    On noisy data, not even the middle of a cluster is explained entirely.
+    """
+    best = np.quantile(of_fitted, 0.9)
+    return np.minimum(1.0, explained / best) if best > 0 else np.zeros(len(explained))
+
+
+def rows_adding_to_one(weights: sparse.csr_array) -> sparse.csr_array:
+    """The rows divided by their sums; those without entries stay empty."""
+    total = np.asarray(weights.sum(axis=1)).ravel()
+    scale = sparse.diags_array(1.0 / np.where(total > 0, total, 1.0))
+    return sparse.csr_array(scale @ weights)
+
+
+def _products(first: Any, second: Any) -> FloatArray:
+    """The inner product of each row with the same row of the other, dense or sparse."""
+    if sparse.issparse(first) and sparse.issparse(second):
+        return np.asarray(first.multiply(second).sum(axis=1)).ravel()
+    return np.einsum("ij,ij->i", dense_rows(first), dense_rows(second), dtype=np.float64)

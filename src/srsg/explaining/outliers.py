@@ -1,0 +1,89 @@
+"""Outliers: points that their cluster does not explain, and that no other point needs."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+from scipy.stats import rankdata
+
+from srsg.explaining.explanation import rows_adding_to_one
+from srsg.types import FloatArray
+
+N_STEPS = 1000
+"""Steps of the random walk, as in the paper of the method."""
+
+
+def visits(codes: sparse.csr_array, n_steps: int = N_STEPS) -> FloatArray:
+    """How often a random walk along the codes comes by each point.
+
+    From a point, the walk goes to one of the points of its code, in proportion to the absolute
+    coefficients. Inliers are coded by inliers, outliers by anything: so walks leave the outliers
+    and do not return (You, Robinson and Vidal 2017).
+
+    Parameters
+    ----------
+    codes : csr_array of shape (n, n)
+        One code per row.
+    n_steps : int
+        Steps. The walk starts anywhere; from a point with an empty code it goes anywhere.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Mean over the steps, in units of what each point would get if all were alike.
+
+    References
+    ----------
+    C. You, D. P. Robinson and R. Vidal. Provable self-representation based outlier detection in a
+    union of subspaces. CVPR, 2017.
+
+    Examples
+    --------
+    >>> from scipy import sparse
+    >>> from srsg.explaining.outliers import visits
+    >>> visits(sparse.csr_array([[0.0, 0.5, 0.0], [0.8, 0.0, 0.0], [0.1, 0.1, 0.0]])).round(2)
+    array([1.5, 1.5, 0. ])
+    """
+    n_points = codes.shape[0]
+    step = rows_adding_to_one(abs(codes))
+    stuck = np.diff(step.indptr) == 0
+    back = sparse.csr_array(step.T)
+    place, total = np.full(n_points, 1.0), np.zeros(n_points)
+    for _ in range(n_steps):
+        place = back @ place + place[stuck].sum() / n_points
+        total += place
+    return total / n_steps
+
+
+def outlier_scores(explained: FloatArray, codes: sparse.csr_array) -> FloatArray:
+    """How far each point is an outlier beside the others.
+
+    Two percentiles, averaged: the share of the points that are explained better, and the share
+    that a random walk along the codes comes by more often.
+
+    Parameters
+    ----------
+    explained : ndarray of shape (n,)
+        How well its cluster explains each point, see :mod:`srsg.explaining.explanation`.
+    codes : csr_array of shape (n, n)
+        One code per row.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Between 0 and 1, about one half on average: it ranks the points, and does not say whether
+        there are outliers at all.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy import sparse
+    >>> from srsg.explaining.outliers import outlier_scores
+    >>> codes = sparse.csr_array([[0.0, 0.5, 0.0], [0.8, 0.0, 0.0], [0.1, 0.1, 0.0]])
+    >>> int(outlier_scores(np.array([0.9, 1.0, 0.5]), codes).argmax())
+    2
+    """
+    n_points = len(explained)
+    # Rounding must not rank equal points differently.
+    worse, rarer = (rankdata(-values.round(12)) for values in (explained, visits(codes)))
+    return (worse + rarer - 2) / (2 * max(n_points - 1, 1))

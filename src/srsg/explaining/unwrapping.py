@@ -1,0 +1,71 @@
+"""The clusterer inside a model: at the end of a pipeline, or chosen by a search."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.pipeline import Pipeline
+
+from srsg.types import Matrix
+
+
+def clusterer_of(model: Any) -> Any:
+    """The clusterer itself: the model, the last step of a pipeline, or what a search chose.
+
+    Examples
+    --------
+    >>> from sklearn.cluster import KMeans
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from srsg.explaining.unwrapping import clusterer_of
+    >>> clusterer_of(make_pipeline(StandardScaler(), KMeans(3)))
+    KMeans(n_clusters=3)
+    """
+    found = best_of(model)
+    return found.steps[-1][1] if isinstance(found, Pipeline) else found
+
+
+def best_of(model: Any) -> Any:
+    """The best estimator of a fitted search; any other model as it is."""
+    return getattr(model, "best_estimator_", model)
+
+
+def points_as_clustered(model: Any, X: Matrix) -> Any:
+    """The points as the clusterer gets them: after all other steps of its pipeline.
+
+    Sparse points stay sparse.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.cluster import KMeans
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import MinMaxScaler
+    >>> from srsg.explaining.unwrapping import points_as_clustered
+    >>> X = np.array([[0.0], [4.0], [8.0]])
+    >>> model = make_pipeline(MinMaxScaler(), KMeans(2, n_init=1)).fit(X)
+    >>> points_as_clustered(model, X).ravel()
+    array([0. , 0.5, 1. ])
+    """
+    found = best_of(model)
+    if isinstance(found, Pipeline) and len(found.steps) > 1:
+        with columns_by_position():
+            X = found[:-1].transform(X)
+    return X if sparse.issparse(X) else np.asarray(X)
+
+
+@contextmanager
+def columns_by_position() -> Iterator[None]:
+    """Without scikit-learn's warnings that a model has names of features and X none, or vice versa.
+
+    For callers that have matched the columns. A search, for one, knows the names but fits its
+    best estimator on an array, which has none.
+    """
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="X (has|does not have valid) feature names")
+        yield

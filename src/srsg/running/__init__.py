@@ -1,0 +1,33 @@
+"""Where blocks of work run: threads of this process, or the workers of a Dask cluster.
+
+Names are imported when first used: the command line needs :mod:`srsg.running.progress` only, and
+``srsg --help`` is instant.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from srsg.running.protocol import Block, Engine, Result, RowTask, ShardScan
+    from srsg.running.threads import ThreadEngine, serial_linear_algebra, thread_pools
+
+__all__ = [
+    "Block",
+    "Engine",
+    "Result",
+    "RowTask",
+    "ShardScan",
+    "ThreadEngine",
+    "serial_linear_algebra",
+    "thread_pools",
+]
+
+_HOME = dict.fromkeys(("ThreadEngine", "serial_linear_algebra", "thread_pools"), "threads")
+
+
+def __getattr__(name: str) -> Any:
+    if name in __all__:
+        return getattr(import_module(f"srsg.running.{_HOME.get(name, 'protocol')}"), name)
+    raise AttributeError(f"module 'srsg.running' has no attribute {name!r}")

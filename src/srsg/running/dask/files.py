@@ -1,0 +1,249 @@
+"""Arrays and tables in files that the workers read: only their shape goes through the client."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pyarrow import parquet
+
+from srsg.files import columns as tables
+from srsg.files.arrays import load_npy
+from srsg.files.checking import checked_labels
+from srsg.files.contents import Contents, Request, Table
+from srsg.files.errors import FileError, check_file, needed, parsing
+from srsg.files.frames import Frame, frame_of, index_columns
+from srsg.files.label_files import read_labels
+from srsg.files.reading import file_or_name
+from srsg.points import float_type
+from srsg.running.dask.clients import client_of
+from srsg.running.dask.engine import BYTES_PER_SHARD
+from srsg.running.dask.task_pool import TaskPool, living_workers
+from srsg.running.progress import SILENT
+
+ENDINGS = (".npy", ".parquet", ".zarr")
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A file as an array that is read only when it is sliced, which is all that Dask requires."""
+
+    path: str
+    shape: tuple[int, int]
+    dtype: np.dtype
+    ends: tuple[int, ...]
+    """The rows at which chunks end."""
+    variable: str | None = None
+    columns: tables.Columns | None = None
+    found: Contents | None = None
+    """Labels, identifiers and notes of a table, without its values."""
+
+    ndim = 2
+
+    def __getitem__(self, key: tuple[slice, slice]) -> NDArray[np.floating]:
+        start, end, _ = key[0].indices(self.shape[0])
+        with _seen_by_worker(self.path):
+            if self.columns is None:
+                values = _opened(self.path, self.variable)[start:end]
+            else:
+                frame = _rows_of_parquet(self.path, start, end, self.columns.features)
+                values = tables.feature_matrix(self.path, frame, self.columns)
+            return np.array(values[:, key[1]], dtype=self.dtype, order="C")
+
+
+def read_array(
+    path: str | os.PathLike[str],
+    client: Any,
+    *,
+    columns: Sequence[str] | None = None,
+    variable: str | None = None,
+    labels: str | None = None,
+) -> tuple[Any, Layout]:
+    """A file as a dask array whose chunks the workers read.
+
+    The columns of a table are chosen as :func:`srsg.files.read_points` chooses them, from all rows:
+    one worker reads the table once, a few columns at a time, before the others start.
+
+    Parameters
+    ----------
+    path : path
+        A file ending in ``.npy`` or ``.parquet`` or a Zarr store ending in ``.zarr``, where every
+        worker sees it.
+    client : distributed.Client
+        The connection to the cluster.
+    columns : sequence of str, optional
+        The columns of a table to use; by default those of numbers.
+    variable : str, optional
+        The array in a Zarr group of several.
+    labels : str, optional
+        The column of a table that has labels.
+
+    Returns
+    -------
+    array : dask.array.Array
+        One row per point.
+    layout : Layout
+        What was found beside the points.
+
+    Raises
+    ------
+    FileError
+        If a worker does not see the file, or cannot read it.
+    """
+    if Path(path).suffix.lower() not in ENDINGS:
+        raise FileError(
+            f"{path}: the workers of a cluster read files ending in {' '.join(ENDINGS)} only."
+        )
+    request = Request(labels=labels, columns=columns, variable=variable)
+    threads = max(1, sum(living_workers(client).values()))
+    facts = (str(Path(path).absolute()), request, threads)
+
+    def submit(_: int) -> list[Any]:
+        return [client.submit(describe, *facts, pure=False)]
+
+    pool = TaskPool(client, submit, lambda workers, under_way: [], f"layout of {path}")
+    # By the pool, so that a worker lost in the meantime does not matter.
+    (layout,) = pool.results([0], SILENT)
+    array = import_module("dask.array").from_array(
+        replace(layout, found=None),  # goes to every worker
+        chunks=(tuple(np.diff(layout.ends, prepend=0).tolist()), layout.shape[1]),
+        name=False,  # the same path may have other content next time
+        meta=np.empty((0, 0), layout.dtype),  # or Dask would read a little here, in the client
+        inline_array=True,
+    )
+    return array, layout
+
+
+def describe(path: str, request: Request, n_threads: int) -> Layout:
+    """The layout of a file; runs on a worker."""
+    with _seen_by_worker(path):
+        kind = Path(path).suffix.lower()
+        if kind == ".parquet":
+            return _describe_parquet(path, request, n_threads)
+        array = _opened(path, request.variable)
+        if array.ndim != 2:
+            raise FileError(f"{path}: has {array.ndim} dimension(s); points are rows of two.")
+        if array.dtype.kind not in "biuf":
+            raise FileError(f"{path}: has values of type {array.dtype}, not real numbers.")
+        n_rows, width = array.shape
+        unit = 1 if kind == ".npy" else array.chunks[0]
+        rows = _rows_per_chunk(n_rows, width, n_threads, unit)
+        ends = (*range(rows, n_rows, rows), n_rows)
+        return Layout(path, array.shape, np.dtype(float_type(array)), ends, request.variable)
+
+
+@contextmanager
+def _seen_by_worker(path: str) -> Iterator[None]:
+    from distributed import get_worker
+
+    if not Path(path).exists():
+        raise FileError(
+            f"{path}: the worker at {get_worker().address} does not see this file. Put it where "
+            "all workers do, such as a shared folder."
+        )
+    with parsing(path, f"a file ending in {Path(path).suffix}"):
+        yield
+
+
+def _opened(path: str, variable: str | None) -> Any:
+    """The array of a file, not read yet."""
+    if path.lower().endswith(".npy"):
+        check_file(Path(path))
+        return load_npy(Path(path))
+    zarr = needed("zarr", "Zarr stores need zarr", "dask")
+    store = zarr.open(path, mode="r")
+    if hasattr(store, "shape"):
+        return store
+    names = sorted(name for name, _ in store.arrays())
+    chosen = variable if variable is not None or len(names) != 1 else names[0]
+    if chosen not in names:
+        raise FileError(f"{path}: which array has the points? It has {', '.join(names) or 'none'}.")
+    return store[chosen]
+
+
+def _describe_parquet(path: str, request: Request, n_threads: int) -> Layout:
+    with parquet.ParquetFile(path) as file:
+        sizes = [file.metadata.row_group(k).num_rows for k in range(file.num_row_groups)]
+        index = index_columns(file.schema_arrow)
+        names = [name for name in file.schema_arrow.names if name not in index]
+    n_rows = sum(sizes)
+    if not n_rows:
+        raise FileError(f"{path}: has no rows.")
+    wanted = tables.wanted_columns(path, names, request)
+    columns = tables.decide_columns(path, _column_by_column(path, wanted, n_rows), request)
+    beside = [name for name in (request.labels, columns.identifier) if name is not None]
+    frame = frame_of(_read_columns(path, [*beside, *index]))
+    found = tables.contents(np.empty((0, 0)), frame, columns, request)
+    rows = _rows_per_chunk(n_rows, len(columns.features), n_threads, max(sizes))
+    ends = [0]
+    for end in np.cumsum(sizes).tolist():  # chunks of whole row groups, which are read at once
+        if end - ends[-1] >= rows or end == n_rows:
+            ends.append(end)
+    shape = n_rows, len(columns.features)
+    return Layout(path, shape, columns.dtype, tuple(ends[1:]), columns=columns, found=found)
+
+
+def _column_by_column(path: str, names: list[str], n_rows: int) -> Iterator[tuple[str, Any]]:
+    """Every column with all of its rows, a few columns in memory at a time."""
+    at_once = max(1, BYTES_PER_SHARD // (8 * n_rows))
+    for first in range(0, len(names), at_once):
+        some = names[first : first + at_once]
+        yield from zip(some, frame_of(_read_columns(path, some)).columns, strict=True)
+
+
+def _read_columns(path: str, names: list[str]) -> Any:
+    with parquet.ParquetFile(path) as file:
+        return file.read(columns=names).select(names)
+
+
+def _rows_of_parquet(path: str, start: int, end: int, columns: Sequence[str]) -> Frame:
+    """Rows of a file; only the row groups that contain them are read."""
+    with parquet.ParquetFile(path) as file:
+        counts = [file.metadata.row_group(k).num_rows for k in range(file.num_row_groups)]
+        ends = np.cumsum([0, *counts])
+        groups = np.flatnonzero((ends[1:] > start) & (ends[:-1] < end))
+        table = file.read_row_groups(groups.tolist(), columns=list(columns))
+    skipped = start - int(ends[groups[0]])
+    return frame_of(table.slice(skipped, end - start))
+
+
+def _rows_per_chunk(n_rows: int, width: int, n_threads: int, unit: int) -> int:
+    """Rows of a chunk, in whole units of the file where it has any."""
+    most = min(-(-n_rows // n_threads), BYTES_PER_SHARD // (8 * max(1, width)))
+    return max(1, most // unit) * unit
+
+
+def read_table_on(
+    scheduler: str,
+    path: str,
+    columns: Sequence[str] | None,
+    variable: str | None,
+    labels: str | None,
+) -> Table:
+    """The table of a file whose points stay with the workers of a cluster."""
+    for module in ("distributed", "distributed.client", "distributed.core", "distributed.comm"):
+        logging.getLogger(module).setLevel(logging.CRITICAL)  # what matters becomes an error
+    file, name = file_or_name(labels)
+    X, layout = read_array(
+        path, client_of(scheduler), columns=columns, variable=variable, labels=name
+    )
+    found = layout.found or Contents(np.empty((0, 0)))
+    classes = found.labels if file is None else read_labels(file, X.shape)
+    y, class_names = checked_labels(path, classes, X.shape[0])
+    array: Any = X
+    return Table(
+        X=array,
+        row_ids=np.arange(X.shape[0]) if found.row_ids is None else found.row_ids,
+        y=y,
+        class_names=class_names,
+        feature_names=found.feature_names,
+        notes=found.notes,
+    )

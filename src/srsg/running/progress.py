@@ -1,0 +1,181 @@
+"""What long work shows and keeps along the way: progress messages, and checkpoints."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import ContextVar
+from typing import Any, Protocol, Self, TypeVar
+
+
+class Stage(Protocol):
+    """One piece of work in progress."""
+
+    def advance(self, steps: int = 1) -> None:
+        """Note that ``steps`` more are done."""
+
+
+class Progress:
+    """Shows nothing; the base class of those that do."""
+
+    def stage(self, label: str, total: int) -> AbstractContextManager[Stage]:
+        """A piece of work of ``total`` steps."""
+        return nullcontext(_Silence())
+
+    def note(self, message: str) -> None:
+        """A line worth keeping."""
+
+
+class _Silence:
+    def advance(self, steps: int = 1) -> None:
+        pass
+
+
+class PrintedProgress(Progress):
+    """Lines on standard error: one per stage, kept up to date if it is a terminal."""
+
+    @contextmanager
+    def stage(self, label: str, total: int) -> Iterator[Stage]:
+        stage = _PrintedStage(label, total)
+        yield stage
+        stage.finish()
+
+    def note(self, message: str) -> None:
+        print(message, file=sys.stderr)
+
+
+class _PrintedStage:
+    def __init__(self, label: str, total: int) -> None:
+        self.label, self.total, self.done = label, total, 0
+        self.start = self.shown = time.monotonic()
+
+    def advance(self, steps: int = 1) -> None:
+        self.done += steps
+        now = time.monotonic()
+        # A terminal takes longer for a line than many steps do.
+        if sys.stderr.isatty() and now - self.shown > 0.2:
+            self.shown = now
+            remaining = (now - self.start) * (self.total - self.done) / self.done
+            share = self.done / self.total
+            line = f"{self.label}: {share:4.0%}, about {remaining:.0f} s left"
+            print(f"\r{line:<70}", end="", file=sys.stderr, flush=True)
+
+    def finish(self) -> None:
+        start = "\r" if sys.stderr.isatty() else ""
+        line = f"{self.label}: {time.monotonic() - self.start:.2f} s"
+        print(f"{start}{line:<70}".rstrip(), file=sys.stderr)
+
+
+SILENT = Progress()
+
+COMPILING = "compiling kernels (once on this machine) ..."
+
+
+def announce_compiling(progress: Progress) -> AbstractContextManager[None]:
+    """A context in which ``progress`` gets a note when a kernel is compiled instead of loaded.
+
+    Compiling takes up to a minute and happens once, in the first fit or the first prediction.
+    """
+    if progress is SILENT:
+        return nullcontext()
+    from srsg.kernels.compiled import when_compiling
+
+    listening: AbstractContextManager[None] = when_compiling(lambda: progress.note(COMPILING))  # type: ignore[no-untyped-call]
+    return listening
+
+
+_listener: ContextVar[Progress | None] = ContextVar("listener", default=None)
+
+
+@contextmanager
+def send_progress_to(progress: Progress) -> Iterator[None]:
+    """Send the progress of all work in the block to ``progress``, whatever ``verbose`` asks for.
+
+    In this way a program can show progress as it likes without a parameter of every estimator,
+    which would have to be copied, compared and saved with the estimator.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from srsg import OMPGraph
+    >>> from srsg.running.progress import PrintedProgress, send_progress_to
+    >>> with send_progress_to(PrintedProgress()):  # on standard error
+    ...     _ = OMPGraph(3).fit(load_digits().data[:50])
+    """
+    token = _listener.set(progress)
+    try:
+        yield
+    finally:
+        _listener.reset(token)
+
+
+def progress_for(verbose: bool | int) -> Progress:
+    """The progress that an estimator's ``verbose`` asks for, unless :func:`send_progress_to` has
+    set another."""
+    return _listener.get() or (PrintedProgress() if verbose else SILENT)
+
+
+class Watcher:
+    """Told about many pieces of work whose shares of the whole are known; shows nothing."""
+
+    def starts(self, what: str) -> None:
+        """A piece of work starts."""
+
+    def ends(self, share: float) -> None:
+        """It is done, and with it this share of all the work, whose total is 1."""
+
+    def note(self, message: str) -> None:
+        """A line worth keeping."""
+
+
+Arrays = Mapping[str, Any]
+"""Arrays by name."""
+
+
+class Kept(Protocol):
+    """A result that can be turned into named arrays and made of them again."""
+
+    def arrays(self) -> Arrays: ...
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays) -> Self: ...
+
+
+Result = TypeVar("Result", bound=Kept)
+
+
+class Checkpoint:
+    """Keeps nothing; the base class of :class:`~srsg.running.store.FolderCheckpoint`."""
+
+    n_loaded = 0
+    """How many results were read. They have been compared with their checksums, but not computed
+    again: a caller that does not trust the folder can certify them."""
+
+    def save(self, name: str, arrays: Arrays) -> None:
+        """Keep some arrays under a name."""
+
+    def load(self, name: str) -> list[dict[str, Any]]:
+        """All that was kept under a name, in no particular order.
+
+        Of arrays with overlapping ``rows`` only some are returned, so that no row comes twice.
+        """
+        return []
+
+    def resume(
+        self, name: str, kind: type[Result]
+    ) -> tuple[list[Result], Callable[[Result], None] | None]:
+        """The results kept under a name, and a function that keeps one more, None if nothing is
+        kept."""
+        return [], None
+
+    def of(self, *facts: Any) -> Checkpoint:
+        """The part of the checkpoint for one piece of work, which these facts identify.
+
+        Facts that are expensive to compute are passed as functions.
+        """
+        return self
+
+
+NO_CHECKPOINT = Checkpoint()

@@ -1,0 +1,250 @@
+"""Blocks of work on threads of this process, with BLAS kept to one thread each."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed, wait
+from contextlib import contextmanager
+from copy import copy
+from functools import lru_cache, partial
+from threading import Lock
+from typing import Any
+
+import numpy as np
+from joblib import cpu_count, effective_n_jobs
+from scipy import sparse
+from threadpoolctl import ThreadpoolController
+
+from srsg.points import BLOCK_SIZE, Points, Rows, row_digests, row_sketches
+from srsg.running.progress import NO_CHECKPOINT, SILENT, Checkpoint, Progress
+from srsg.running.protocol import Block, Result, RowTask, ShardScan, Started
+from srsg.running.store import points_fingerprint
+from srsg.types import FloatArray
+
+
+class ThreadEngine:
+    """Runs blocks on threads of this process, each with serial linear algebra.
+
+    Parameters
+    ----------
+    n_jobs : int or None
+        Number of threads as in joblib, negative numbers counting from the number of cores.
+        None takes all cores: results do not depend on it.
+    progress : Progress
+        Told about every block that is done.
+    checkpoint : Checkpoint
+        Where algorithms keep the work done so far.
+    block_size : int
+        Points that a thread compares with all points at once.
+
+    Examples
+    --------
+    >>> from srsg.running import ThreadEngine
+    >>> ThreadEngine(2).map(lambda data, block: data * block, 10, [1, 2, 3], label="times")
+    [10, 20, 30]
+    """
+
+    def __init__(
+        self,
+        n_jobs: int | None = None,
+        progress: Progress = SILENT,
+        checkpoint: Checkpoint = NO_CHECKPOINT,
+        block_size: int = BLOCK_SIZE,
+    ) -> None:
+        self._n_threads = cpu_count() if n_jobs is None else effective_n_jobs(n_jobs)
+        self.progress, self.checkpoint, self.block_size = progress, checkpoint, block_size
+        self.spare_memory = float("inf")
+        self._pool = ThreadPoolExecutor(self._n_threads)
+
+    @property
+    def n_workers(self) -> int:
+        """How many blocks run at the same time."""
+        return self._n_threads
+
+    def map(
+        self,
+        task: Callable[[Any, Block], Result],
+        data: Any,
+        blocks: Sequence[Block],
+        *,
+        label: str,
+        done: Callable[[Result], None] | None = None,
+    ) -> list[Result]:
+        """``[task(data, block) for block in blocks]``, in that order."""
+        with self.progress.stage(label, len(blocks)) as stage, serial_linear_algebra():
+            # A single block runs in this thread: there is nothing to gain from another.
+            if len(blocks) == 1 and done is None:
+                return [task(data, blocks[0])]
+            futures = [self._pool.submit(task, data, block) for block in blocks]
+            try:
+                # Saved and shown as they finish; the results are returned in order below.
+                for future in as_completed(futures):
+                    result = future.result()
+                    if done is not None:
+                        done(result)
+                    stage.advance()
+            except BaseException:
+                # After an error or Ctrl-C, blocks that are running finish and the others never
+                # start.
+                for future in futures:
+                    future.cancel()
+                wait(futures)
+                raise
+        return [future.result() for future in futures]
+
+    def scan(
+        self,
+        task: ShardScan[Block, Any, Any, Result],
+        points: Points,
+        blocks: Sequence[Block],
+        *,
+        label: str,
+        done: Callable[[Result], None] | None = None,
+    ) -> list[Result]:
+        """Run every block on all points: start it, scan the points, finish it."""
+        return self.map(partial(_scan, task), points, blocks, label=label, done=done)
+
+    def map_rows(
+        self,
+        task: RowTask[Block, Result],
+        points: Points,
+        blocks: Sequence[Block],
+        *,
+        label: str,
+    ) -> list[Result]:
+        """What ``task`` makes of every block with the rows that it needs, in order."""
+        return self.map(partial(_start, task), points, blocks, label=label)
+
+    def rows_per_block(
+        self, points: Points, n_rows: int, rows_each: Callable[[], float] | None = None
+    ) -> int:
+        """How many of ``n_rows`` rows a block of a scan should have."""
+        # Few rows too keep all threads busy.
+        return max(1, min(self.block_size, -(-n_rows // self._n_threads)))
+
+    def points(self, x: Any) -> Points:
+        """Rows of unit length as points that the threads can use."""
+        if not isinstance(x, np.ndarray) and not sparse.issparse(x):
+            raise TypeError(
+                "The fitted points are a dask array, which threads of this process cannot read: "
+                'set engine="dask" or a Client, as for the fit.'
+            )
+        return Points(x)
+
+    def fingerprint(self, points: Points) -> str:
+        """A text that differs for different points."""
+        return points_fingerprint([points])
+
+    def row_digests(self, points: Points) -> bytes:
+        """A digest of every point, one after the other: the same for equal points only."""
+        return row_digests(points, self._pool.map)
+
+    def row_sketches(self, points: Points) -> FloatArray:
+        """A few numbers for every point, one row each, that are close for points that are close."""
+        return row_sketches(points.x, self._pool.map)
+
+    def quiet(self) -> ThreadEngine:
+        """The same threads without progress messages, for parts of a larger stage."""
+        same = copy(self)
+        same.progress = SILENT
+        return same
+
+
+def _scan(task: ShardScan[Block, Any, Any, Result], points: Points, block: Block) -> Result:
+    started = _start(task, points, block)
+    return task.finish(started, [task.scan_shard(points, started)])
+
+
+def _start(task: RowTask[Block, Started], points: Points, block: Block) -> Started:
+    return task.start(Rows(points.x), block)
+
+
+def thread_pools(user_api: str) -> ThreadpoolController:
+    """The libraries of this process that have threads of their own: "blas" or "openmp".
+
+    Finding them takes a while, so it is done again only if modules have been imported since, which
+    may have brought their own.
+
+    Examples
+    --------
+    >>> from srsg.running import thread_pools
+    >>> with thread_pools("openmp").limit(limits=1):
+    ...     pass
+    """
+    return _thread_pools(user_api, len(sys.modules))
+
+
+@lru_cache(maxsize=2)
+def _thread_pools(user_api: str, n_modules: int) -> ThreadpoolController:
+    return ThreadpoolController().select(user_api=user_api)
+
+
+def _set_threads(library: Any, number: int) -> None:
+    # Since version 3.8 threadpoolctl lets only one thread change OpenBLAS until that thread is
+    # done, and silently ignores the others. But our threads share a limit: the first one in sets
+    # it, and the last one out, which may be another, takes it back.
+    getattr(library, "_real_set_num_threads", library.set_num_threads)(number)
+
+
+class _SharedLimit:
+    """One thread for libraries whose number of threads holds for the whole process.
+
+    If every thread saved and restored that number by itself, the second of two that overlap would
+    save the limit set by the first, and restore that for good. So the first one in saves the
+    number, and the last one out restores it.
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._n_inside = 0
+        self._before: list[tuple[Any, int]] = []
+
+    def enter(self, libraries: Sequence[Any]) -> None:
+        with self._lock:
+            self._n_inside += 1
+            limited = {library.filepath for library, _ in self._before}
+            for library in libraries:
+                if library.filepath not in limited:  # it may have been loaded in the meantime
+                    self._before.append((library, library.num_threads))
+                    _set_threads(library, 1)
+
+    def leave(self) -> None:
+        with self._lock:
+            self._n_inside -= 1
+            if not self._n_inside:
+                for library, number in self._before:
+                    _set_threads(library, number)
+                self._before = []
+
+
+_PROCESS_WIDE = _SharedLimit()
+
+
+@contextmanager
+def serial_linear_algebra() -> Iterator[None]:
+    """Keep BLAS to one thread.
+
+    Its threads inside ours would oversubscribe the machine, and the bits of a product may depend on
+    how many there are. May be nested, and entered by several threads at once: BLAS gets its threads
+    back when the last one leaves.
+
+    Examples
+    --------
+    >>> from srsg.running import serial_linear_algebra
+    >>> with serial_linear_algebra():
+    ...     pass
+    """
+    libraries = thread_pools("blas").lib_controllers
+    by_openmp = [each for each in libraries if getattr(each, "threading_layer", "") == "openmp"]
+    _PROCESS_WIDE.enter([each for each in libraries if each not in by_openmp])
+    # OpenMP keeps one number per thread, so each thread restores its own.
+    numbers = [library.num_threads for library in by_openmp]
+    try:
+        for library in by_openmp:
+            _set_threads(library, 1)
+        yield
+    finally:
+        for library, number in zip(by_openmp, numbers, strict=True):
+            _set_threads(library, number)
+        _PROCESS_WIDE.leave()

@@ -1,0 +1,149 @@
+"""Which clusterers a search compares, by the look of the columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import Enum
+from typing import Any
+
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.cluster import KMeans
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.sparsefuncs import mean_variance_axis
+
+from srsg.estimators import SRSG, LocalScalingSpectralClustering, RidgeGraph
+from srsg.estimators.cluster_counts import FEW_FEATURES, MANY_FEATURES
+from srsg.explaining.unwrapping import clusterer_of
+from srsg.types import FloatArray
+
+MOST_FOR_DISTANCES = 10_000
+"""Points for which all distances fit into memory."""
+
+UNEQUAL = 10.0
+"""Few columns share a unit if their standard deviations differ by at most this factor."""
+
+ONE_UNIT = 1 / 4
+"""Columns share a unit if the variance is spread over at least this share of them."""
+
+Candidates = list[tuple[str, Any]]
+
+
+class Columns(Enum):
+    """What the columns of the data look like."""
+
+    MANY = "many features"
+    FEW = "a table of few columns"
+    FEW_IN_SEVERAL_UNITS = "a table of few columns with different units"
+    ONE_UNIT = "a table whose columns share one unit"
+    SEVERAL_UNITS = "a table whose columns have different units"
+
+
+def look_at_columns(X: NDArray | sparse.csr_array) -> Columns:
+    """Tell images and spectra from tables, and tables in one unit from others.
+
+    The variance of columns with different units is mostly that of a few large ones. Spread evenly,
+    ``(sum v)^2 / sum v^2`` is the number of columns; concentrated in one, it is 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from srsg.search.candidates import look_at_columns
+    >>> X = np.random.default_rng(0).standard_normal((50, 8))
+    >>> look_at_columns(X).value
+    'a table whose columns share one unit'
+    >>> look_at_columns(X * 10.0 ** np.arange(8)).value
+    'a table whose columns have different units'
+    """
+    if X.shape[1] >= MANY_FEATURES:
+        return Columns.MANY
+    if X.shape[1] <= FEW_FEATURES and X.shape[0] <= MOST_FOR_DISTANCES:
+        return Columns.FEW if shares_one_unit(X) else Columns.FEW_IN_SEVERAL_UNITS
+    return Columns.ONE_UNIT if shares_one_unit(X) else Columns.SEVERAL_UNITS
+
+
+def shares_one_unit(X: NDArray | sparse.csr_array) -> bool:
+    """Whether the variance is spread over many columns, instead of being that of a few.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from srsg.search.candidates import shares_one_unit
+    >>> X = np.random.default_rng(0).standard_normal((50, 8))
+    >>> shares_one_unit(X), shares_one_unit(X * 10.0 ** np.arange(8))
+    (True, False)
+    """
+    variance = _variances(X)
+    variance = variance[variance > 0]
+    if not variance.size:
+        return True
+    if ONE_UNIT * len(variance) <= 1:  # the measure below cannot tell
+        return bool(variance.max() <= UNEQUAL**2 * variance.min())
+    spread = variance.sum() ** 2 / (variance**2).sum()
+    return bool(spread >= ONE_UNIT * len(variance))
+
+
+def _variances(X: NDArray | sparse.csr_array) -> FloatArray:
+    """Variances of the columns, up to a common factor."""
+    largest = abs(X).max() or 1.0  # divided by it, the squares of huge numbers stay finite
+    scaled = X / largest
+    if sparse.issparse(scaled):
+        return mean_variance_axis(scaled, axis=0)[1]
+    return scaled.var(axis=0)
+
+
+def auto_candidates(columns: Columns, options: dict[str, Any]) -> Candidates:
+    """The clusterers to compare, the default first: it wins ties.
+
+    ``options`` are parameters of all of them, such as ``n_jobs``.
+    """
+    if columns is Columns.MANY:
+        return [("srsg", SRSG(**options)), ("ridge", RidgeGraph(**options))]
+    if columns is Columns.FEW:
+        return [("sc", LocalScalingSpectralClustering(**options))]
+    if columns is Columns.FEW_IN_SEVERAL_UNITS:
+        distances = LocalScalingSpectralClustering(**options)
+        return [("sc, standardised", make_pipeline(StandardScaler(), distances))]
+    # After standardising, the mean point is the origin: without the constant coordinate a point
+    # and its mirror image would get the same code.
+    affine_srsg = make_pipeline(StandardScaler(), SRSG(affine=True, **options))
+    if columns is Columns.SEVERAL_UNITS:
+        # The lengths of raw points would be those of the few columns with the largest numbers.
+        return [
+            ("srsg, standardised, affine", affine_srsg),
+            ("kmeans, standardised", make_pipeline(StandardScaler(), KMeans(n_init=10))),
+        ]
+    return [
+        ("srsg", SRSG(**options)),
+        ("srsg, standardised, affine", affine_srsg),
+        (
+            "ridge, standardised, affine",
+            make_pipeline(StandardScaler(), RidgeGraph(affine=True, **options)),
+        ),
+        ("kmeans", KMeans(n_init=10)),
+    ]
+
+
+def checked_candidates(pairs: Iterable[Any]) -> Candidates:
+    """The candidates that a user gives, or an error that says which of them cannot be compared."""
+    candidates: Candidates = []
+    for pair in pairs:
+        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+            raise ValueError(
+                f"candidates must be pairs of a name and a clusterer, or a mapping; got {pair!r}."
+            )
+        name, estimator = str(pair[0]), pair[1]
+        if any(name == other for other, _ in candidates):
+            raise ValueError(f"candidates: two of them are called {name!r}.")
+        empty = isinstance(estimator, Pipeline) and not estimator.steps
+        if empty or not hasattr(clusterer_of(estimator), "n_clusters"):
+            raise ValueError(
+                f"candidates: {name!r} has no parameter n_clusters for the search to set."
+            )
+        if not hasattr(estimator, "fit_predict"):
+            raise ValueError(f"candidates: {name!r} has no method fit_predict.")
+        candidates.append((name, estimator))
+    if not candidates:
+        raise ValueError("candidates is empty: give at least one clusterer.")
+    return candidates

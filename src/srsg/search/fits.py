@@ -1,0 +1,59 @@
+"""Fits of one candidate: the labels it gives for each number of clusters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+
+from srsg.estimators import GraphClusterer
+from srsg.explaining.unwrapping import clusterer_of
+from srsg.types import Matrix
+
+
+def fresh(candidate: Any, n_clusters: int | None, seed: int) -> Any:
+    """An unfitted copy with this number of clusters and this seed, where it has none of its own."""
+    copy = clone(candidate)
+    last = clusterer_of(copy)
+    parameters = last.get_params(deep=False)
+    if n_clusters is not None:
+        last.set_params(n_clusters=n_clusters)
+    if "random_state" in parameters and parameters["random_state"] is None:
+        last.set_params(random_state=seed)
+    return copy
+
+
+def labels_for_each(
+    candidate: Any, X: Matrix, counts: Sequence[int], seed: int
+) -> NDArray[np.intp]:
+    """Labels of the points for every number of clusters, one column each.
+
+    A graph is built once and labelled again for each number; other clusterers are fitted again.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from srsg import L1Graph
+    >>> from srsg.search.fits import labels_for_each
+    >>> labels_for_each(L1Graph(), load_digits().data[:60], [2, 3], seed=0).max(axis=0)
+    array([1, 2])
+    """
+    if not isinstance(clusterer_of(candidate), GraphClusterer):
+        columns = [fresh(candidate, count, seed).fit_predict(X) for count in counts]
+        for labels in columns:
+            if np.shape(labels) != (X.shape[0],):
+                raise ValueError(
+                    f"fit_predict of {type(candidate).__name__} returned labels of shape "
+                    f"{np.shape(labels)} for {X.shape[0]} points."
+                )
+        return np.column_stack(columns)
+    model = fresh(candidate, None, seed)
+    if isinstance(model, Pipeline) and len(model.steps) > 1:
+        X = model[:-1].fit_transform(X)
+    clusterer = clusterer_of(model)
+    clusterer.fit_graph(X)
+    return clusterer.relabel_each(counts, random_state=clusterer.random_state)

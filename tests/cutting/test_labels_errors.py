@@ -1,0 +1,35 @@
+"""Odd graphs and numbers get an answer, or an error that names the argument."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from srsg import LocalScalingSpectralClustering, cluster_graph
+from srsg.counting.eigengaps import estimate_n_clusters
+
+X = np.random.default_rng(0).standard_normal((60, 5))
+
+
+def test_a_graph_with_nan_is_named():
+    graph = np.ones((9, 9))
+    graph[2, 3] = graph[3, 2] = np.nan
+    with pytest.raises(ValueError, match="graph contains NaN"):
+        estimate_n_clusters(graph)
+
+
+@pytest.mark.parametrize("scale", [1e300, 1e-300, 2.0**40])
+def test_local_scaling_of_huge_and_tiny_numbers(scale):
+    reference = LocalScalingSpectralClustering(2, random_state=0).fit(X)
+    scaled = LocalScalingSpectralClustering(2, random_state=0).fit(X * scale)
+    np.testing.assert_allclose(scaled.affinity_matrix_, reference.affinity_matrix_, rtol=1e-9)
+    np.testing.assert_array_equal(scaled.predict(X[:9] * scale), reference.predict(X[:9]))
+
+
+def test_discretize_that_fails_is_a_clear_error(monkeypatch):
+    def fail(*arguments, **options):
+        raise np.linalg.LinAlgError("SVD did not converge")
+
+    monkeypatch.setattr("srsg.cutting.kmeans.discretize", fail)
+    with pytest.raises(ValueError, match="assign_labels='discretize'"):
+        cluster_graph(np.ones((9, 9)), 3, assign_labels="discretize")

@@ -1,0 +1,286 @@
+"""A Dask cluster: the same bits as threads, whatever the chunks."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import warnings
+from collections import Counter
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+from sklearn.exceptions import ConvergenceWarning
+
+from srsg import SRSG, L1Graph, OMPGraph
+from srsg.running.progress import send_progress_to
+from support.cli_runs import run
+
+pytest.importorskip("distributed", reason="needs srsg[dask]")
+da = pytest.importorskip("dask.array", reason="needs srsg[dask]")
+
+from srsg.coding.small_problems import RemoteProblems  # noqa: E402
+from srsg.running.dask.files import read_array  # noqa: E402
+from support.clusters import Disturbed, assert_same, local_cluster  # noqa: E402
+
+X = load_digits().data[:200]
+
+
+@pytest.fixture(scope="module")
+def client():
+    with local_cluster(2) as client:
+        yield client
+
+
+@pytest.mark.parametrize("rows", [100, 70, 23])
+def test_the_same_bits_in_any_chunks(client, rows):
+    expected = SRSG(10, random_state=0).fit(X)
+    chunks = da.from_array(X, chunks=(rows, 30))
+    assert_same(SRSG(10, random_state=0, engine=client).fit(chunks), expected)
+
+
+def test_points_solved_again_when_a_neighbor_turns_out_different(client, monkeypatch):
+    """Supports alone are a poor guess of the coordinates that problems need, so most sweeps take
+    several passes, which go on with supports that are not final."""
+    passes = Counter()
+    answer = RemoteProblems.answer
+
+    def counted(self, this_pass, before):
+        passes[this_pass.number] += 1
+        return answer(self, this_pass, before)
+
+    monkeypatch.setattr(RemoteProblems, "answer", counted)
+    monkeypatch.setattr(
+        "srsg.coding.sweep_run.likely_coordinates",
+        lambda codes, *_: (codes.indptr.astype(np.int64), codes.indices.astype(np.int64)),
+    )
+    expected = SRSG(10, random_state=0).fit(X)
+    assert_same(SRSG(10, random_state=0, engine=client).fit(X), expected)
+    assert passes[2] > 0
+
+
+def test_an_array_of_the_client_is_sent_to_the_workers(client):
+    integers = X.astype(np.int16)
+    assert_same(
+        L1Graph(10, random_state=0, engine="dask").fit(integers), L1Graph(10, random_state=0).fit(X)
+    )
+
+
+def test_chunks_on_the_workers_stay_there(client):
+    persisted = da.from_array(X, chunks=(50, -1)).persist()
+    model = L1Graph(10, random_state=0, engine=client.scheduler.address).fit(persisted)
+    assert_same(model, L1Graph(10, random_state=0).fit(X))
+
+
+def test_chunks_of_unknown_length_are_counted(client):
+    some = da.from_array(X, chunks=(50, -1))
+    some = some[da.from_array(np.arange(len(X)) % 3 > 0, chunks=50)]
+    assert np.isnan(some.shape[0])
+    model = L1Graph(10, random_state=0, engine=client).fit(some)
+    assert_same(model, L1Graph(10, random_state=0).fit(X[np.arange(len(X)) % 3 > 0]))
+    assert len(model.fit_X_) == len(model.labels_)
+
+
+@pytest.mark.parametrize("estimator", [L1Graph, SRSG])
+def test_new_points_are_coded_where_the_fitted_ones_are(client, estimator):
+    fitted, new = X[:150], X[150:]
+    expected = estimator(10, random_state=0).fit(fitted)
+    model = estimator(10, random_state=0, engine=client).fit(da.from_array(fitted, chunks=(60, -1)))
+    np.testing.assert_array_equal(model.transform(new).toarray(), expected.transform(new).toarray())
+    np.testing.assert_array_equal(model.predict_shares(new), expected.predict_shares(new))
+    np.testing.assert_array_equal(model.predict_confidence(new), expected.predict_confidence(new))
+    np.testing.assert_array_equal(model.outlier_score_, expected.outlier_score_)
+    model.set_params(engine="threads")
+    with pytest.raises(TypeError, match='engine="dask"'):
+        model.predict(new)
+
+
+def test_who_is_let_in_is_found_in_all_shards(client):
+    settings = {"gamma": 0.02, "step": 0.3, "max_sweeps": 2, "tol": 0.0, "random_state": 0}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        expected = SRSG(10, **settings).fit(X)
+        model = SRSG(10, engine=client, **settings).fit(da.from_array(X, chunks=(70, -1)))
+    assert expected.n_let_in_ > 0
+    assert_same(model, expected)
+
+
+@pytest.mark.parametrize("name", ["COIL20", "UMIST"])
+def test_the_same_bits_on_the_papers_data(client, paper_data, name):
+    points, labels = paper_data(name, 4)
+    settings = {"n_clusters": len(np.unique(labels)), "random_state": 0}
+    expected = SRSG(**settings).fit(points)
+    for rows in (len(points) // 2, 100):
+        assert_same(
+            SRSG(**settings, engine=client).fit(da.from_array(points, chunks=(rows, -1))), expected
+        )
+
+
+def test_every_shard_has_one_owner_and_owners_share_alike(client):
+    """What fits together on no worker needs just that; ``benchmarks/dask_cluster.py`` does it."""
+    owners = []
+
+    def look():
+        where = client.who_has()
+        owners.extend(value for key, value in where.items() if str(key).startswith("Shard"))
+
+    chunks = da.from_array(X, chunks=(25, -1))
+    with send_progress_to(Disturbed(begins={"codes, scan 2": look, "sweep 2": look})):
+        SRSG(10, engine=client).fit_graph(chunks)
+    assert len(owners) == 2 * 8
+    assert all(len(each) == 1 for each in owners)
+    counts = Counter(each[0] for each in owners)
+    assert set(counts.values()) == {8}
+
+
+# Files
+
+
+@pytest.fixture
+def files(tmp_path):
+    """The same points in all kinds of files that workers read."""
+    import pandas
+    import zarr
+
+    np.save(tmp_path / "points.npy", X)
+    store = zarr.open(
+        tmp_path / "points.zarr", mode="w", shape=X.shape, chunks=(30, 64), dtype="f8"
+    )
+    store[:] = X
+    frame = pandas.DataFrame(X, columns=[f"pixel {k}" for k in range(64)])
+    frame.insert(0, "id", np.arange(1000, 1200))
+    frame["digit"] = load_digits().target[:200]
+    frame.to_parquet(tmp_path / "points.parquet", row_group_size=60, index=False)
+    return tmp_path
+
+
+@pytest.mark.parametrize("ending", ["npy", "zarr", "parquet"])
+def test_files_are_read_by_the_workers(client, files, ending):
+    options = {"labels": "digit"} if ending == "parquet" else {}
+    array, layout = read_array(files / f"points.{ending}", client, **options)
+    assert len(array.chunks[0]) > 1
+    np.testing.assert_array_equal(array.compute(), X)
+    if ending == "parquet":
+        np.testing.assert_array_equal(layout.found.row_ids, np.arange(1000, 1200))
+        np.testing.assert_array_equal(layout.found.labels, load_digits().target[:200])
+
+
+def test_the_command_line_on_a_cluster(client, files):
+    address = client.scheduler.address
+    own = ["-k", 10, "--labels", "digit", "-q", "--method", "srsg"]
+    plain = run("cluster", files / "points.parquet", *own)
+    there = ["--scheduler", address, "--labels", "digit", "-q"]
+    found = run("cluster", files / "points.parquet", "-k", 10, *there)
+    assert found.exit_code == 0, found.stderr
+    assert found.stdout == plain.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["gone.npy"], "does not see this file"),
+        (["points.csv"], "ending in .npy .parquet .zarr only"),
+        (["points.npy", "--report", "page.html"], "--report needs the points in this process"),
+        (["points.npy", "--method", "omp"], "--scheduler is not an option of the method omp"),
+    ],
+)
+def test_what_a_cluster_does_not_do_is_one_line(client, files, arguments, message):
+    name, *options = arguments
+    done = run("cluster", files / name, "-k", 3, "--scheduler", client.scheduler.address, *options)
+    assert done.exit_code != 0
+    assert message in " ".join(done.stderr.split())
+    assert "Traceback" not in done.stderr
+
+
+# What is wrong with the points is said as for an array
+
+
+@pytest.mark.parametrize("wrong", [np.nan, np.inf])
+def test_values_that_are_not_finite(client, wrong):
+    bad = X.copy()
+    bad[130, 3] = wrong
+    with pytest.raises(ValueError, match="Input X contains") as expected:
+        L1Graph(5).fit(bad)
+    with pytest.raises(ValueError, match="Input X contains") as found:
+        L1Graph(5, engine=client).fit(da.from_array(bad, chunks=(60, -1)))
+    assert str(found.value) == str(expected.value)
+
+
+def test_rows_of_zeros_are_numbered_among_all(client):
+    bad = X.copy()
+    bad[[7, 130]] = 0
+    with pytest.warns(UserWarning, match=r"2 row\(s\) of zeros.*rows 7, 130"):
+        model = L1Graph(5, engine=client, random_state=0).fit(da.from_array(bad, chunks=(60, -1)))
+    with pytest.warns(UserWarning, match="of zeros"):
+        assert_same(model, L1Graph(5, random_state=0).fit(bad))
+
+
+@pytest.mark.parametrize("rows", [100, 25])
+def test_equal_points_in_different_chunks(client, rows):
+    copies = np.vstack([X, X[20:60], X[:1]])  # some chunks have nothing else
+    expected = SRSG(10, random_state=0).fit(copies)
+    model = SRSG(10, random_state=0, engine=client).fit(da.from_array(copies, chunks=(rows, -1)))
+    assert_same(model, expected)
+    np.testing.assert_array_equal(model.first_equal_[200:], np.r_[20:60, 0])
+    np.testing.assert_array_equal(model.predict(X[:5] + 1), expected.predict(X[:5] + 1))
+
+
+@pytest.mark.parametrize(
+    ("points", "message"),
+    [
+        (da.zeros((1, 5), chunks=1), r"1 sample\(s\)"),
+        (da.zeros((9, 1), chunks=3), r"1 feature\(s\)"),
+        (da.zeros(9, chunks=3), "Expected 2D array, got 1D array"),
+        (da.zeros((9, 3), chunks=3).astype(complex), "dtype complex128"),
+    ],
+)
+def test_arrays_that_are_no_points(client, points, message):
+    with pytest.raises(ValueError, match=message):
+        L1Graph(2, engine=client).fit(points)
+
+
+def test_a_dask_array_needs_a_cluster(client):
+    with pytest.raises(TypeError, match='set engine="dask" or a Client, or pass'):
+        L1Graph(5).fit(da.from_array(X))
+    with pytest.raises(TypeError, match=r"OMPGraph works in one process: pass X.compute\(\)"):
+        OMPGraph(5).fit(da.from_array(X))
+    with pytest.raises(ValueError, match="checkpoint="):
+        L1Graph(5, engine=client, memory="folder").fit(da.from_array(X))
+
+
+def test_a_step_that_takes_all_points_in_one_process_says_so(client):
+    with pytest.raises(TypeError, match="in one process"):
+        SRSG(5, step="theorem", engine=client).fit(da.from_array(X[:50], chunks=(30, -1)))
+
+
+# Without a cluster
+
+
+def test_no_scheduler_and_no_client(monkeypatch):
+    monkeypatch.setattr("srsg.running.dask.clients.PATIENCE", 1)
+    with pytest.raises(ConnectionError, match="No Dask scheduler answers at tcp"):
+        L1Graph(5, engine="tcp://127.0.0.1:1").fit(X)
+    with pytest.raises(ValueError, match="engine='cloud' is neither"):
+        L1Graph(5, engine="cloud").fit(X)
+
+
+WITHOUT = """
+import sys
+from sklearn.datasets import load_digits
+import srsg
+from srsg import L1Graph
+L1Graph(3).fit(load_digits().data[:60])
+assert not {"dask", "distributed"} & sys.modules.keys()
+sys.modules["distributed"] = None  # as if it were not installed
+try:
+    L1Graph(3, engine="dask").fit(load_digits().data[:60])
+except ModuleNotFoundError as error:
+    print(error)
+"""
+
+
+def test_nothing_of_dask_is_imported_and_its_absence_is_one_line():
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "A Dask cluster needs dask and distributed: pip install 'srsg[dask]'.\n"

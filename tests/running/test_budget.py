@@ -1,0 +1,111 @@
+"""Memory: budgets that are kept, and points that stay in their file."""
+
+from __future__ import annotations
+
+import os
+import tracemalloc
+
+import numpy as np
+import pytest
+
+from srsg import SRSG, ElasticNetGraph, L1Graph
+from srsg.datasets import make_union_of_subspaces
+from srsg.running.memory import blocks_within, free_memory, in_bytes
+
+
+def many_points(n_points=6000, dtype=np.float32):
+    X, _ = make_union_of_subspaces(n_points, n_subspaces=10, dimension=4, random_state=0)
+    return X.astype(dtype)
+
+
+@pytest.mark.parametrize(
+    ("amount", "expected"),
+    [
+        (12, 12),
+        ("12", 12),
+        ("2GB", 2 * 10**9),
+        ("0.5 kb", 500),
+        ("3 MiB", 3 * 2**20),
+        ("1t", 10**12),
+    ],
+)
+def test_amounts_of_memory(amount, expected):
+    assert in_bytes(amount) == expected
+
+
+@pytest.mark.parametrize("amount", ["", "GB", "2 XB", "-1GB", "2GB or so", "2IB"])
+def test_what_is_no_amount_is_said_so(amount):
+    with pytest.raises(ValueError, match=r"max_memory=.* is not an amount of memory"):
+        L1Graph(3, max_memory=amount).fit(np.eye(20) + 1)
+
+
+def test_too_little_memory_is_refused_before_any_work(monkeypatch):
+    monkeypatch.setattr("srsg.estimators.coded.unit_points", None)  # nobody gets that far
+    with pytest.raises(ValueError, match=r"max_memory='1MB' is too little: 6000 points"):
+        SRSG(10, max_memory="1MB").fit(many_points())
+
+
+def test_little_free_memory_is_no_error(monkeypatch):
+    """Only who asks for a budget is held to it."""
+    monkeypatch.setattr("srsg.running.memory.free_memory", lambda: 1000)
+    assert blocks_within(None, (10_000, 100), np.dtype("f4"), 2).size == 16
+
+
+@pytest.fixture
+def system(tmp_path, monkeypatch):
+    """A system whose files say what a test writes into them."""
+    monkeypatch.setattr("srsg.running.memory.Path", lambda path: tmp_path / path.lstrip("/"))
+    container = tmp_path / "sys" / "fs" / "cgroup"
+    container.mkdir(parents=True)
+    (tmp_path / "proc").mkdir()
+    (tmp_path / "proc" / "meminfo").write_text("MemTotal: 9000 kB\nMemAvailable:    5000 kB\n")
+    return container
+
+
+@pytest.mark.parametrize(
+    ("limit", "used", "expected"),
+    [
+        ("max\n", "7\n", 5000 * 1024),
+        ("4000000\n", "1000000\n", 3_000_000),
+        ("9000000\n", "1000000\n", 5000 * 1024),
+        ("1000000\n", "1000001\n", 0),
+    ],
+)
+def test_free_memory_is_what_system_and_container_leave(system, limit, used, expected):
+    (system / "memory.max").write_text(limit)
+    (system / "memory.current").write_text(used)
+    assert free_memory() == expected
+
+
+@pytest.mark.skipif(not hasattr(os, "sysconf"), reason="the system does not tell")
+def test_free_memory_where_no_file_tells(system):
+    (system.parents[2] / "proc" / "meminfo").unlink()
+    assert free_memory() == os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
+
+
+@pytest.mark.skipif(not hasattr(os, "sysconf"), reason="the system does not tell")
+def test_free_memory_of_this_machine():
+    assert 0 < free_memory() < os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
+@pytest.mark.parametrize("budget", ["70MB", "100MB"])
+@pytest.mark.parametrize("kind", [L1Graph, ElasticNetGraph, SRSG])
+def test_the_budget_is_kept(kind, budget):
+    X = many_points()
+    estimator = kind(10, max_memory=budget, n_jobs=2, random_state=0)
+    estimator.fit_graph(X[:100])  # compiled code is no part of it
+    tracemalloc.start()
+    try:
+        estimator.fit_graph(X)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak <= in_bytes(budget)
+
+
+def test_a_small_budget_changes_no_bit():
+    X = many_points(2000)
+    small = SRSG(10, max_memory="30MB", n_jobs=2).fit_graph(X)
+    large = SRSG(10, n_jobs=2).fit_graph(X)
+    np.testing.assert_array_equal(small.codes_.data, large.codes_.data)
+    np.testing.assert_array_equal(small.codes_.indices, large.codes_.indices)

@@ -1,0 +1,142 @@
+"""Where blocks run: order, errors, interruption, progress."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from srsg.points import Points, row_digests, row_sketches
+from srsg.running import ThreadEngine, serial_linear_algebra
+from srsg.running.progress import PrintedProgress
+
+
+def test_results_come_in_the_order_of_the_blocks():
+    def task(data, block):
+        time.sleep(0.01 * (5 - block))
+        return data + block
+
+    assert ThreadEngine(3).map(task, 10, range(5), label="") == [10, 11, 12, 13, 14]
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
+def test_an_error_reaches_the_caller_and_the_rest_never_starts(error):
+    started = []
+
+    def task(_, block):
+        started.append(block)
+        if block == 1:
+            raise error("block 1")
+        time.sleep(0.02)
+
+    engine = ThreadEngine(2)
+    with pytest.raises(error, match="block 1"):
+        engine.map(task, None, range(100), label="")
+    assert len(started) < 100
+    # The engine is still good for more.
+    assert engine.map(lambda _, block: block, None, [1, 2], label="") == [1, 2]
+
+
+def test_linear_algebra_is_serial_inside():
+    from threadpoolctl import threadpool_info
+
+    def task(_, block):
+        pools = [pool for pool in threadpool_info() if pool["user_api"] == "blas"]
+        # The library that faiss brings takes its number from OpenMP, which every thread sets for
+        # itself: srsg.candidates does, at every search.
+        return [pool["num_threads"] for pool in pools if pool["threading_layer"] != "openmp"]
+
+    for numbers in ThreadEngine(2).map(task, None, [0, 1], label=""):
+        assert set(numbers) == {1}
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_threads_describe_points_as_one_thread_does(kind):
+    x = kind(np.random.default_rng(0).standard_normal((2500, 5)).round())
+    engine = ThreadEngine(2)
+    assert engine.row_digests(Points(x)) == row_digests(Points(x))
+    np.testing.assert_array_equal(engine.row_sketches(Points(x)), row_sketches(x))
+    # One digest for each point, in their order.
+    assert row_digests(Points(x[2400:2401])) == row_digests(Points(x))[2400 * 16 : 2401 * 16]
+
+
+def test_all_cores_by_default_and_as_many_threads_as_asked():
+    from joblib import cpu_count
+
+    assert ThreadEngine().n_workers == cpu_count()
+    both = threading.Barrier(2, timeout=10)
+    ThreadEngine(2).map(lambda _, block: both.wait(), None, [0, 1], label="")
+
+
+def test_progress_tells_what_was_done_unless_quiet(capsys):
+    engine = ThreadEngine(1, PrintedProgress())
+    engine.map(lambda _, block: block, None, [0, 1], label="counting")
+    assert "counting" in capsys.readouterr().err
+    engine.quiet().map(lambda _, block: block, None, [0, 1], label="counting")
+    assert capsys.readouterr().err == ""
+
+
+def blas_threads():
+    """Threads of BLAS libraries that have one number of them for the whole process."""
+    from threadpoolctl import threadpool_info
+
+    pools = [pool for pool in threadpool_info() if pool["user_api"] == "blas"]
+    return [pool["num_threads"] for pool in pools if pool["threading_layer"] != "openmp"]
+
+
+@pytest.fixture
+def two_blas_threads():
+    """Without a context manager: inside one, threadpoolctl lets no other thread set anything."""
+    from srsg.running.threads import _set_threads, thread_pools
+
+    libraries = thread_pools("blas").lib_controllers
+    before = [library.num_threads for library in libraries]
+    for library in libraries:
+        _set_threads(library, 2)
+    yield
+    for library, number in zip(libraries, before, strict=True):
+        _set_threads(library, number)
+
+
+def test_nested_users_leave_blas_as_it_was(two_blas_threads):
+    assert set(blas_threads()) == {2}
+    with serial_linear_algebra():
+        with serial_linear_algebra():
+            assert set(blas_threads()) == {1}
+        assert set(blas_threads()) == {1}
+    assert set(blas_threads()) == {2}
+
+
+def test_users_that_overlap_leave_blas_as_it_was(two_blas_threads):
+    """The first to start is the first to end, in a thread of its own, which goes on living."""
+    first_started, other_started = threading.Event(), threading.Event()
+    first_ended, may_end = threading.Event(), threading.Event()
+    seen = []
+
+    def wait_for_other(*_):
+        first_started.set()
+        assert other_started.wait(10)
+
+    def first():
+        ThreadEngine(1).map(wait_for_other, None, [0], label="")
+        seen.append(blas_threads())
+        first_ended.set()
+        may_end.wait(10)
+
+    def other(*_):
+        other_started.set()
+        assert first_ended.wait(10)
+        seen.append(blas_threads())
+
+    thread = threading.Thread(target=first)
+    thread.start()
+    assert first_started.wait(10)
+    ThreadEngine(1).map(other, None, [0], label="")
+    after = blas_threads()
+    may_end.set()
+    thread.join()
+    assert set(after) == {2}
+    assert [set(each) for each in seen] == [{1}, {1}]  # as long as one was inside

@@ -1,0 +1,233 @@
+"""The search by stability: what it chooses, what it says, what it refuses."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.cluster import FeatureAgglomeration, KMeans
+from sklearn.datasets import load_digits, load_iris, load_wine
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from srsg import SRSG, L1Graph, RidgeGraph, StabilitySearch
+from srsg.counting.reproducibility import ScoredCounts
+from srsg.datasets import make_union_of_subspaces
+from srsg.metrics import clustering_accuracy
+from srsg.search.candidates import Columns, auto_candidates, look_at_columns
+
+
+@pytest.fixture(scope="module")
+def wine():
+    X, y = load_wine(return_X_y=True)
+    return X, y, StabilitySearch(n_clusters=3, random_state=0).fit(X)
+
+
+def test_the_winner_is_fitted_on_all_points(wine):
+    X, y, search = wine
+    assert clustering_accuracy(y, search.labels_) > 0.95
+    again = clone(search.best_estimator_).fit(X)
+    np.testing.assert_array_equal(again.predict(X), search.predict(X))
+    np.testing.assert_array_equal(search.predict(X), search.labels_)
+    assert search.n_clusters_ == 3
+
+
+def test_results_are_a_table_with_the_reasons(wine):
+    _, _, search = wine
+    results = search.results_
+    names = ["srsg, standardised, affine", "kmeans, standardised"]
+    assert results["candidate"] == names
+    assert results["candidate"][search.best_index_] == search.best_name_
+    assert sorted(results["rank"]) == [1, 2]
+    parts = np.array([results[key] for key in ("stability_points", "consensus")])
+    np.testing.assert_allclose(parts.sum(axis=0), results["score"])
+    best, other = results["score"][search.best_index_], min(results["score"])
+    assert search.margin_ == pytest.approx(best - other)
+    assert search.structure_found_
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_the_same_bits_for_any_threads(wine, n_jobs):
+    X, _, search = wine
+    other = clone(search).set_params(n_jobs=n_jobs).fit(X)
+    assert repr(other.results_) == repr(search.results_)  # NaN differs from itself
+    np.testing.assert_array_equal(other.labels_, search.labels_)
+
+
+def test_columns_are_looked_at():
+    assert look_at_columns(load_wine().data) is Columns.SEVERAL_UNITS
+    assert look_at_columns(load_iris().data) is Columns.ONE_UNIT
+    assert look_at_columns(np.ones((20, 5))) is Columns.ONE_UNIT
+    assert look_at_columns(np.random.default_rng(0).random((20, 200))) is Columns.MANY
+    huge = load_iris().data * 1e200
+    assert look_at_columns(huge) is Columns.ONE_UNIT
+
+
+def test_graphs_only_leaves_out_kmeans():
+    X = load_iris().data
+    search = StabilitySearch("graphs", 3, random_state=0).fit(X)
+    assert not [name for name in search.results_["candidate"] if "kmeans" in name]
+    assert any("kmeans" in name for name, _ in auto_candidates(Columns.ONE_UNIT, {}))
+
+
+def test_own_candidates_win_ties_by_their_order():
+    X = load_digits().data[:300]
+    candidates = {"first": L1Graph(lam=0.1), "second": L1Graph(lam=0.1)}
+    search = StabilitySearch(candidates, 10, random_state=0).fit(X)
+    assert search.best_name_ == "first"
+    assert search.margin_ == 0
+
+
+def test_the_better_graph_is_chosen_without_labels(paper_data):
+    """Ridge codes for faces under changing light, sparse codes for objects that turn."""
+    for name, n_classes, expected in (("Yale-B", 10, "ridge"), ("COIL-20", 12, "srsg")):
+        X, y = paper_data(name, n_classes)
+        search = StabilitySearch(n_clusters=n_classes, random_state=0).fit(X)
+        assert search.best_name_ == expected
+        assert clustering_accuracy(y, search.labels_) > 0.94
+
+
+def test_noise_has_no_structure():
+    rng = np.random.default_rng(0)
+    search = StabilitySearch(n_clusters=3, random_state=0).fit(rng.standard_normal((300, 30)))
+    assert not search.structure_found_
+
+
+def test_subspaces_have_structure():
+    X, y = make_union_of_subspaces(180, random_state=0)
+    candidates = {"srsg": SRSG(), "ridge": RidgeGraph(), "kmeans": KMeans(n_init=10)}
+    search = StabilitySearch(candidates, 3, random_state=0).fit(X)
+    assert search.structure_found_
+    assert search.best_name_ != "kmeans"
+    assert clustering_accuracy(y, search.labels_) == 1
+
+
+def test_sparse_input():
+    X = sparse.csr_array(load_digits().data[:200])
+    search = StabilitySearch({"l1": L1Graph(), "ridge": RidgeGraph()}, 5, random_state=0).fit(X)
+    assert search.labels_.shape == (200,)
+
+
+def test_seeds_of_the_candidates_are_kept():
+    X = load_iris().data
+    search = StabilitySearch({"kmeans": KMeans(n_init=1, random_state=7)}, 3).fit(X)
+    assert search.best_estimator_.random_state == 7
+    assert search.margin_ == np.inf
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"n_clusters": 1}, "'n_clusters' parameter"),
+        ({"n_resamples": 1}, "'n_resamples' parameter"),
+        ({"candidates": "all"}, "'candidates' parameter"),
+        ({"candidates": {}}, "candidates is empty"),
+        ({"candidates": {"scaler": StandardScaler()}}, "'scaler' has no parameter n_clusters"),
+        ({"candidates": [KMeans(), L1Graph()]}, r"must be pairs of a name and a .*got KMeans"),
+        ({"candidates": [("a", KMeans(), 1)]}, "must be pairs of a name and a clusterer"),
+        ({"candidates": [("a", KMeans()), ("a", L1Graph())]}, "two of them are called 'a'"),
+        ({"candidates": {"none": Pipeline([])}}, "'none' has no parameter n_clusters"),
+        (
+            {"candidates": {"steps": make_pipeline(StandardScaler(), FeatureAgglomeration())}},
+            "'steps' has no method fit_predict",
+        ),
+        ({"n_clusters": 500}, "n_clusters=500 exceeds the number of points"),
+        ({"n_clusters": 120}, "n_clusters=120 exceeds the 105 points of the samples"),
+    ],
+)
+def test_bad_parameters_are_named(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        StabilitySearch(**{"n_clusters": 3, **parameters}).fit(load_iris().data)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_bad_values_are_named(value):
+    X = load_iris().data.copy()
+    X[3, 1] = value
+    with pytest.raises(ValueError, match=r"NaN|infinity"):
+        StabilitySearch(n_clusters=3).fit(X)
+
+
+def test_pipelines_are_kept_whole():
+    X = load_wine().data
+    scaled = make_pipeline(StandardScaler(), L1Graph(affine=True))
+    search = StabilitySearch({"scaled": scaled}, 3, random_state=0).fit(X)
+    assert isinstance(search.best_estimator_, Pipeline)
+    assert search.predict(X[:4]).shape == (4,)
+
+
+def test_independent_subspaces_are_counted():
+    X, y = make_union_of_subspaces(240, n_subspaces=4, random_state=0)
+    search = StabilitySearch({"srsg": SRSG(), "ridge": RidgeGraph()}, random_state=0).fit(X)
+    assert search.n_clusters_ == 4
+    assert search.best_counts(3)[0] == 4
+    assert clustering_accuracy(y, search.labels_) == 1
+
+
+def test_a_number_needs_a_candidate_that_can_count():
+    with pytest.raises(ValueError, match="needs a candidate of this package"):
+        StabilitySearch({"kmeans": KMeans(n_init=1)}).fit(load_iris().data)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "used"), [((9, 3, 3), [3, 3, 3]), ((3, 4), [3, 4]), ((5, 3, 9, 4), [4, 4, 4, 4])]
+)
+def test_three_graphs_settle_on_the_median(monkeypatch, numbers, used):
+    """One graph that is far off has no say, not even if it is the most stable."""
+    found = iter(numbers)
+
+    def counted(estimator, X, *, random_state):
+        number = next(found)
+        return ScoredCounts(number, np.array([2, number]), np.array([0.5, 1.0]), True)
+
+    monkeypatch.setattr("srsg.search.search.count_clusters", counted)
+    candidates = {str(place): L1Graph(lam=0.1) for place in range(len(numbers))}
+    search = StabilitySearch(candidates, random_state=0).fit(load_digits().data[:100])
+    assert search.results_["n_clusters"] == used
+    assert search.n_clusters_ == used[search.best_index_]
+    assert search.cluster_counts_.tolist() == [2, search.n_clusters_]
+
+
+def test_iris_is_counted():
+    """Its ridge graph alone would say seven."""
+    search = StabilitySearch(random_state=0).fit(load_iris().data)
+    assert search.n_clusters_ in (2, 3)
+    assert 3 in search.best_counts(3)
+
+
+def test_a_row_of_zeros_leaves_the_candidates_that_can_take_it():
+    X = load_iris().data.copy()
+    X[3] = 0.0
+    search = StabilitySearch(n_clusters=3, random_state=0).fit(X)
+    assert "srsg" not in search.results_["candidate"]
+    assert "srsg, standardised, affine" in search.results_["candidate"]
+    assert search.labels_.shape == (150,)
+
+
+class Faulty(KMeans):
+    """Fails on samples, or has no label for the last points."""
+
+    def __init__(self, n_clusters=2, *, fault="raises", random_state=None):
+        super().__init__(n_clusters, random_state=random_state)
+        self.fault = fault
+
+    def fit_predict(self, X, y=None, sample_weight=None):
+        if self.fault == "raises":
+            raise RuntimeError("out of ideas")
+        return super().fit_predict(X)[:-3]
+
+
+def test_a_candidate_that_fails_is_named():
+    X = np.random.default_rng(0).standard_normal((60, 5))
+    search = StabilitySearch([("good", KMeans()), ("bad", Faulty())], 2, random_state=0)
+    with pytest.raises(RuntimeError, match="out of ideas") as caught:
+        search.fit(X)
+    assert caught.value.__notes__ == ["Raised by the candidate 'bad' on a sample of the data."]
+
+
+def test_a_candidate_with_too_few_labels():
+    X = np.random.default_rng(0).standard_normal((60, 5))
+    search = StabilitySearch([("short", Faulty(fault="short")), ("k", KMeans())], 2, random_state=0)
+    with pytest.raises(ValueError, match=r"fit_predict of Faulty returned labels of shape \(39,\)"):
+        search.fit(X)
