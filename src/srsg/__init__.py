@@ -9,7 +9,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from srsg.cutting.cluster_graph import cluster_graph
     from srsg.estimators import (
         SMCE,
         SRSG,
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
         OMPGraph,
         RidgeGraph,
     )
+    from srsg.estimators.cluster_graph import cluster_graph
     from srsg.registry import methods
     from srsg.search import StabilitySearch
 
@@ -40,7 +40,7 @@ __all__ = [
 ]
 
 _HOME = {
-    "cluster_graph": "srsg.cutting.cluster_graph",
+    "cluster_graph": "srsg.estimators.cluster_graph",
     "methods": "srsg.registry",
     "StabilitySearch": "srsg.search",
 }  # all others: srsg.estimators
