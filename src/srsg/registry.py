@@ -70,8 +70,8 @@ _METHODS = (
             "gamma": 0.1,
             "n_neighbors": 5,
             "step": 0.01,
-            "affinity": "paper",
-            "stop": "objective",
+            "affinity": "codes",
+            "tol": 1e-5,
         },
     ),
     Method("ensc", "elastic net (EnSC)", None, "srsg:ElasticNetGraph"),
@@ -89,6 +89,6 @@ def methods() -> Mapping[str, Method]:
     >>> list(srsg.methods())
     ['kmeans', 'sc', 'l1', 'smce', 'lr-l1', 'srsg', 'ensc', 'ridge', 'omp']
     >>> srsg.methods()["srsg"].paper(n_clusters=20)
-    SRSG(affinity='paper', n_clusters=20, step=0.01, stop='objective')
+    SRSG(affinity='codes', n_clusters=20, step=0.01, tol=1e-05)
     """
     return MappingProxyType({method.name: method for method in _METHODS})

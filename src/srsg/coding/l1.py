@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,12 +19,12 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 from sklearn.exceptions import ConvergenceWarning
 
-from srsg.coding.scans import L1Scan, ScanBlock, Scanned, WorkingSets
+from srsg.coding.scans import KEPT_SCAN, L1Scan, ScanBlock, Scanned, WorkingSets
 from srsg.kernels.codes import Codes
 from srsg.points import Points, Queries, row_slices
 from srsg.points.principal import PrincipalAxes, along, axes_pay, bytes_of_axes, principal_axes
 from srsg.running import Engine, ThreadEngine
-from srsg.running.progress import NO_CHECKPOINT, Checkpoint
+from srsg.running.store import NO_STORE, Store
 from srsg.running.warnings import warn_user
 from srsg.types import FloatArray, IntArray
 
@@ -116,9 +117,9 @@ def l1_codes(
     half_lam = np.broadcast_to(np.asarray(lam, dtype=np.float64) / 2, len(wanted)).copy()
     ridges = np.broadcast_to(np.asarray(ridge, dtype=np.float64), len(wanted)).copy()
     start = WorkingSets.empty(half_lam, ridges)
-    # The key of the checkpoint names everything that the codes depend on. Blocks and workers are
-    # not part of it: they change no bit.
-    keep = engine.checkpoint.of(
+    # The key in the store names everything that the codes depend on. Blocks and workers are not
+    # part of it: they change no bit.
+    keep = engine.store.of(
         "l1 codes",
         lambda: engine.fingerprint(points),
         wanted.new,
@@ -156,12 +157,13 @@ def solve_exactly(
     n_neighbors: int,
     tol: float,
     engine: Engine,
-    keep: Checkpoint = NO_CHECKPOINT,
+    keep: Store = NO_STORE,
 ) -> SolvedSets:
     """Let violators into the working sets until there are none, or after ``MAX_SCANS``."""
     points = with_principal_axes(points, active, engine)
     scanned: list[Scanned] = []
-    n_scans = 0
+    n_scans = n_kept = 0
+    penalty = active.penalty
     while len(active.rows):
         n_scans += 1
         # Half of the tolerance, because the scans check the conditions of half the objective. It
@@ -174,7 +176,15 @@ def solve_exactly(
             points.n,
             last=n_scans == MAX_SCANS,
         )
-        blocks = _scan(task, n_scans, points, queries, active, engine, keep)
+        sizes = {"queries": len(queries), "points": points.n, "neighbors": task.n_neighbors}
+        kept = keep.load(
+            f"scan-{n_scans}",
+            KEPT_SCAN,
+            sizes,
+            partial(Scanned.from_arrays, penalty=penalty, own=queries.own),
+        )
+        n_kept += len(kept)
+        blocks = kept + _scan(task, n_scans, points, queries, active, kept, engine, keep)
         # Each scan has fewer rows than the one before: those without violators are done.
         active = WorkingSets.concatenate([block.going_on for block in blocks])
         scanned += blocks
@@ -184,8 +194,8 @@ def solve_exactly(
             own = queries.own[active.rows]
             active = active[locality_order(own, active.codes, points.n, engine.block_size)]
     sets = WorkingSets.concatenate([block.done for block in scanned])
-    if keep.n_loaded:
-        # Codes from a checkpoint's folder are not taken on trust: one more scan certifies them.
+    if n_kept:
+        # Codes from a store are not taken on trust: one more scan certifies them.
         check = L1Scan(max(tol, ROUNDING) / 2, 0, engine.block_size, points.n, last=True)
         label = f"certificates of {len(sets.rows)} points"
         scanned = _scan_all(check, points, queries, sets, engine, label)
@@ -233,15 +243,19 @@ def _scan(
     points: Points,
     queries: Queries,
     active: WorkingSets,
+    kept: list[Scanned],
     engine: Engine,
-    keep: Checkpoint,
+    keep: Store,
 ) -> list[Scanned]:
-    """One scan of the active queries, except those whose outcome is in the checkpoint."""
+    """One scan of the active queries, except those whose outcome is kept."""
     # An earlier run may have used other block sizes: what counts is which rows it has done.
-    kept, save = keep.resume(f"scan-{number}", Scanned)
     rest = active.without([block.rows for block in kept]) if kept else active
     label = f"codes, scan {number} of {len(active.rows)} points"
-    return kept + _scan_all(task, points, queries, rest, engine, label, save)
+
+    def save(block: Scanned) -> None:
+        keep.save(f"scan-{number}", block.arrays())
+
+    return _scan_all(task, points, queries, rest, engine, label, save if keep.keeps else None)
 
 
 def _scan_all(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from srsg.kernels.correlations import ScanBounds, SortedLists, nearest
@@ -118,6 +119,15 @@ class Searchable:
             bounds = ScanBounds(0, 0.0, error, LeftOut.nothing(*nearness.shape))
             nearest(self.x, targets, own, nearness, bounds, found)
         return found.index
+
+
+def of_moderate_size(X: NDArray, like: NDArray | None = None) -> FloatArray:
+    """The points divided by a power of two, so that squared distances stay finite.
+
+    What depends on ratios of distances only stays the same: a power of two changes no other bits.
+    """
+    largest = np.abs(X if like is None else like).max()
+    return np.ldexp(X.astype(np.float64), -int(np.frexp(largest)[1]))
 
 
 def neighbor_graph(neighbors: IntArray, n_points: int | None = None) -> sparse.csr_array:

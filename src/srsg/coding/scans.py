@@ -13,6 +13,7 @@ from srsg.kernels.codes import Codes, renewed
 from srsg.kernels.correlations import ScanBounds, SortedLists, nearest, violators
 from srsg.kernels.lasso import Certificate, InsideTerms, Penalty, certify, solve_working_sets
 from srsg.points import Points, Queries, Rows, kernel_rows
+from srsg.running.checking import Rule, require
 from srsg.running.sizes import Sized
 from srsg.types import FloatArray, IntArray
 
@@ -67,16 +68,17 @@ class WorkingSets(Sized):
         """The working sets of all rows but these."""
         return self[~np.isin(self.rows, np.concatenate(rows))]
 
-    def arrays(self) -> dict[str, NDArray]:
-        """Everything in it, as arrays by name."""
-        return {"rows": self.rows, **self.codes._asdict(), **self.penalty._asdict()}
+    def arrays(self, prefix: str) -> dict[str, NDArray]:
+        """What a store keeps of them, by names that start with ``prefix``."""
+        arrays = {"rows": self.rows, **self.codes._asdict()}
+        return {prefix + name: array for name, array in arrays.items()}
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, NDArray], prefix: str) -> Self:
-        """The same, made of the arrays whose names start with ``prefix``."""
+    def from_arrays(cls, arrays: Mapping[str, NDArray], prefix: str, penalty: Penalty) -> Self:
+        """The same, made of these arrays and the penalties of all queries."""
         codes = Codes(*(arrays[prefix + name] for name in Codes._fields))
-        penalty = Penalty(*(arrays[prefix + name] for name in Penalty._fields))
-        return cls(arrays[prefix + "rows"], codes, penalty)
+        rows = arrays[prefix + "rows"]
+        return cls(rows, codes, Penalty(penalty.half_lam[rows], penalty.ridge[rows]))
 
 
 @dataclass(frozen=True)
@@ -127,24 +129,53 @@ class Scanned(Sized):
     certificate: Certificate
 
     def arrays(self) -> dict[str, NDArray]:
-        """Everything in it, as arrays by name."""
+        """What a store keeps of it."""
         return {
             "rows": self.rows,
             "neighbors": self.neighbors,
-            **{f"going_on_{name}": array for name, array in self.going_on.arrays().items()},
-            **{f"done_{name}": array for name, array in self.done.arrays().items()},
+            **self.going_on.arrays("going_on_"),
+            **self.done.arrays("done_"),
             **self.certificate._asdict(),
         }
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, NDArray]) -> Self:
-        return cls(
-            arrays["rows"],
-            arrays["neighbors"],
-            WorkingSets.from_arrays(arrays, "going_on_"),
-            WorkingSets.from_arrays(arrays, "done_"),
-            Certificate(arrays["violation"], arrays["gap"]),
+    def from_arrays(cls, arrays: Mapping[str, NDArray], penalty: Penalty, own: IntArray) -> Self:
+        """The same, made of these arrays and of the penalties and indices of all queries."""
+        parts = [
+            WorkingSets.from_arrays(arrays, prefix, penalty) for prefix in ("going_on_", "done_")
+        ]
+        rows = np.sort(np.concatenate([part.rows for part in parts]))
+        require(
+            np.array_equal(rows, np.unique(arrays["rows"])), "rows", "are not those of the codes"
         )
+        for part in parts:
+            used, index = part.codes.used, part.codes.index
+            itself = used & (index == own[part.rows][:, None])
+            require(not itself.any(), "index", "has a point that codes itself")
+            keys = (np.arange(len(part))[:, None] * (index.max(initial=0) + 1) + index)[used]
+            require(len(np.unique(keys)) == len(keys), "index", "has a point twice")
+        certificate = Certificate(arrays["violation"], arrays["gap"])
+        return cls(arrays["rows"], arrays["neighbors"], *parts, certificate)
+
+
+def _rules_of_sets(prefix: str, rows: str, width: str) -> dict[str, Rule]:
+    return {
+        f"{prefix}rows": Rule("int", (rows,), least=0, below="queries"),
+        f"{prefix}index": Rule("int", (rows, width), least=0, below="points"),
+        f"{prefix}value": Rule("float", (rows, width)),
+        f"{prefix}size": Rule("int", (rows,), least=0, most=width),
+    }
+
+
+KEPT_SCAN: dict[str, Rule] = {
+    "rows": Rule("int", ("rows",), least=0, below="queries"),
+    "neighbors": Rule("int", ("rows", "neighbors"), least=0, below="points"),
+    **_rules_of_sets("going_on_", "going on", "their width"),
+    **_rules_of_sets("done_", "done", "width"),
+    "violation": Rule("float", ("done",), least=0),
+    "gap": Rule("float", ("done",), least=0),
+}
+"""Rules for the arrays of a :class:`Scanned` that are read from a store."""
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from srsg.kernels.fpgd_sp import Settings
 from srsg.kernels.sweep import SweepOutcome
 from srsg.points import Points, Queries, blocks_of_rows
 from srsg.running import Engine, ThreadEngine
+from srsg.running.checking import Rule, checked_csr, csr_arrays
 from srsg.types import FloatArray, IntArray, Stop
 
 
@@ -52,7 +53,7 @@ class SRSGCodes:
 
 @dataclass
 class SweepState:
-    """The state between two sweeps: what the result is made of, and what a checkpoint keeps."""
+    """The state between two sweeps: what the result is made of, and what a store keeps."""
 
     codes: sparse.csr_array
     ever_cut: NDArray[np.bool_]
@@ -81,20 +82,26 @@ class SweepState:
         self.n_let_in += int(outcome.let_in.sum())
 
     def arrays(self) -> dict[str, NDArray]:
-        """Everything in it, as arrays by name."""
-        codes = {name: getattr(self.codes, name) for name in ("indptr", "indices", "data")}
-        counts = np.array([self.n_iter, self.n_let_in, self.settled, self.ended])
+        """What a store keeps of it."""
+        counts = np.array([self.n_iter, self.n_let_in, self.settled, self.ended], np.int64)
         objective = np.array(self.objective)
-        return {**codes, "cut": self.ever_cut, "objective": objective, "counts": counts}
+        parts = csr_arrays(self.codes)
+        return {**parts, "cut": self.ever_cut, "objective": objective, "counts": counts}
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray]) -> Self:
-        """The same, made of its arrays."""
-        parts = (arrays["data"], arrays["indices"], arrays["indptr"])
+        """The same, made of its arrays.
+
+        Raises
+        ------
+        InvalidArrayError
+            If the arrays of the codes do not fit together.
+        """
         n_points = len(arrays["cut"])
+        parts = {name: arrays[name] for name in ("data", "indices", "indptr")}
         n_iter, n_let_in, settled, ended = arrays["counts"].tolist()
         return cls(
-            sparse.csr_array(parts, shape=(n_points, n_points)),
+            checked_csr("codes", parts, (n_points, n_points)),
             arrays["cut"],
             arrays["objective"].tolist(),
             n_iter,
@@ -102,6 +109,17 @@ class SweepState:
             bool(settled),
             bool(ended),
         )
+
+
+KEPT_SWEEP: dict[str, Rule] = {
+    "data": Rule("float", ("entries",)),
+    "indices": Rule("int", ("entries",), least=0, below="points"),
+    "indptr": Rule("int", ("starts",), least=0, most="entries"),
+    "cut": Rule("bool", ("points",)),
+    "objective": Rule("float", (None,), least=0),
+    "counts": Rule("int", (4,), least=0),
+}
+"""Rules for the arrays of a :class:`SweepState` that are read from a store."""
 
 
 def srsg_codes(
@@ -165,9 +183,9 @@ def srsg_codes(
     settings = Settings(float(gamma), float(step), int(max_iter), float(tol))
     graph = neighbors if sparse.issparse(neighbors) else neighbor_graph(neighbors)
     lists = neighbor_lists(graph)
-    # The key of the checkpoint names everything that a sweep depends on, but not ``max_sweeps``: a
+    # The key in the store names everything that a sweep depends on, but not ``max_sweeps``: a
     # longer run can go on from a shorter one.
-    keep = engine.checkpoint.of(
+    keep = engine.store.of(
         "sweeps",
         lambda: engine.fingerprint(points),
         *(init_codes.indptr, init_codes.indices, init_codes.data, *lists),
@@ -175,7 +193,8 @@ def srsg_codes(
         stop,
     )
     n_points = points.n
-    kept, save = keep.resume("sweep", SweepState)
+    sizes = {"points": n_points, "starts": n_points + 1}
+    kept = keep.load("sweep", KEPT_SWEEP, sizes, SweepState.from_arrays)
     unswept = SweepState(init_codes, np.zeros(n_points, bool))
     # Each sweep leaves a state; the latest one has all that the others had.
     state = max(kept, key=lambda each: each.n_sweeps, default=unswept)
@@ -194,10 +213,10 @@ def srsg_codes(
                 run.sweep(stage)
             value = _objective(run.outcome.fit, run.codes, lists, gamma)
             state.note(value, run.outcome, tol, stop)
-            # Only a checkpoint needs the codes as a matrix after every sweep.
-            if save is not None:
+            # Only a store needs the codes as a matrix after every sweep.
+            if keep.keeps:
                 state.codes = run.codes.to_csr(n_points)
-                save(state)
+                keep.save("sweep", state.arrays())
         state.codes = run.codes.to_csr(points.n)
     return SRSGCodes(
         codes=state.codes,

@@ -1,66 +1,663 @@
-"""What all graph estimators share: data in, a graph between, labels out."""
+"""The base of all estimators: parameters in, a fitted graph and its clusters out."""
 
 from __future__ import annotations
 
+import os
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from copy import copy
+from functools import cached_property
+from inspect import cleandoc
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    ClusterMixin,
+    TransformerMixin,
+)
+from sklearn.utils import Tags
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from srsg.estimators.callbacks import CallbackMixin
-from srsg.estimators.cluster_counts import BestCountsMixin
-from srsg.estimators.new_points import NewPointsMixin
-from srsg.estimators.relabeling import RelabelMixin
-from srsg.points import Points, UnitRows
-from srsg.running import Engine
-from srsg.running.warnings import made_dense
+from srsg.coding.coder import Coder, build_graph, new_codes, prepared
+from srsg.counting.counts import count_clusters
+from srsg.counting.reproducibility import ScoredCounts
+from srsg.cutting.cut import Clusters, CutOptions, cut_graph, cut_graph_each, spectral_graph
+from srsg.cutting.embedding import connected_components
+from srsg.cutting.kmeans import check_cluster_count
+from srsg.estimators.callbacks import CallbackSupport, reported_to_callbacks, with_callbacks
+from srsg.estimators.shared_docs import with_shared_parameters
+from srsg.explaining.fitted import (
+    NewPoints,
+    assign_new,
+    confidence_of_new,
+    confidence_of_points,
+    explained_new,
+    explained_points,
+    fitted_codes,
+)
+from srsg.explaining.outliers import outlier_scores
+from srsg.graph import FittedGraph
+from srsg.running import Engine, ThreadEngine
+from srsg.running.progress import announce_compiling, progress_for
+from srsg.running.start import start_engine
+from srsg.types import AssignLabels, FloatArray, IntArray, Matrix, NClusters, RandomState
 
 AT_LEAST_ONE = Interval(Integral, 1, None, closed="left")
 POSITIVE = Interval(Real, 0, None, closed="neither")
 NOT_NEGATIVE = Interval(Real, 0, None, closed="left")
 
+INPUT_NAMES = ("n_features_in_", "feature_names_in_")
+"""What scikit-learn notes about X."""
+
+SHARES = (0.5, 0.9, 0.99, 1.0)
+"""The quantiles of the violations that are reported."""
+
+ACCEPTED = [np.float64, np.float32, *map(np.dtype, np.typecodes["AllInteger"])]
+"""Number types that X may have; others are converted to the first. Integers stay as they are:
+code that needs floats converts them block by block."""
+
 
 class GraphClusterer(
-    BestCountsMixin, RelabelMixin, NewPointsMixin, CallbackMixin, ClusterMixin, BaseEstimator
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    ClusterMixin,
+    CallbackSupport,
+    BaseEstimator,
+    auto_wrap_output_keys=None,
 ):
     """Base of the estimators that build a graph of the points and cluster it.
 
-    A subclass stores its parameters in ``__init__``, adds their constraints, and writes
-    :meth:`_build_graph`, which sets ``affinity_matrix_`` and whatever else it learns, and
-    :meth:`_codes_of_new`. If it sets ``neighbors_``, these bridge the components of the graph.
+    A subclass stores its parameters in ``__init__``, adds their constraints, and returns its method
+    as a value in :meth:`_coder`: see :class:`srsg.coding.coder.Coder`.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_clusters": [AT_LEAST_ONE, StrOptions({"auto"})],
-        "bridge": [StrOptions({"auto"}), NOT_NEGATIVE, None],
+        "affinity": [StrOptions({"agreement", "codes"})],
+        "n_neighbors": [AT_LEAST_ONE],
+        "affine": ["boolean", POSITIVE],
         "assign_labels": [StrOptions({"kmeans", "discretize", "cluster_qr"})],
         "n_init": [AT_LEAST_ONE],
-        "memory": [str, HasMethods(["cache"]), None],
+        "store": [str, os.PathLike, None],
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
         "verbose": ["verbose"],
     }
 
-    def _prepared(self, X: NDArray | sparse.csr_array) -> UnitRows:
-        """The validated input in the form that is coded, as an array of its own.
+    # Parameters of every subclass.
+    n_clusters: NClusters
+    assign_labels: AssignLabels
+    n_init: int
+    store: str | os.PathLike[str] | None
+    n_jobs: int | None
+    random_state: RandomState
+    verbose: bool | int
 
-        Everything that can be wrong with it is found here, before any long work.
+    affinity: Any = "codes"  # a parameter of some
+
+    graph_: FittedGraph
+    labels_: NDArray[np.intp]
+    embedding_: FloatArray
+    eigenvalues_: FloatArray
+    n_clusters_: int
+    cluster_counts_: IntArray
+    cluster_count_scores_: FloatArray
+    structure_found_: bool
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        cls.__doc__ = with_shared_parameters(cleandoc(cls.__doc__ or ""))
+
+    @abstractmethod
+    def _coder(self) -> Coder:
+        """The method and its parameters as a value."""
+
+    @with_callbacks
+    def fit(self, X: Matrix, y: None = None) -> Self:
+        """Build the graph and cluster it.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
+            One point per row.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self
         """
-        dense = made_dense(X, f"{type(self).__name__} needs dense points")
-        # Adding zero makes -0.0 the same bits as 0.0, so that equal points have equal bits.
-        return np.array(dense, dtype=np.float64, order="C") + 0.0
+        with self._running(X) as (points, names, run):
+            if self.n_clusters != "auto":
+                check_cluster_count(self.n_clusters, points.shape[0])
+            graph = build_graph(self._coder(), points, run)
+            clusters, counted = self._cut(graph, run)
+        return self._learn(graph, names, clusters, counted)
 
-    def _points(self, engine: Engine) -> Points:
-        """The fitted points in the form that :meth:`_build_graph` takes."""
-        return Points(self.fit_X_)
+    @with_callbacks
+    def fit_graph(self, X: Matrix, y: None = None) -> Self:
+        """Learn only the graph: the expensive part.
 
-    def _places(self, x: NDArray) -> tuple[NDArray, int]:
-        """Where fitted points lie for this estimator, and in how many dimensions.
+        :meth:`relabel` is the cheap part, for as many numbers of clusters as you like.
 
-        Points that the estimator cannot distinguish are in one place.
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
+            One point per row.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self
         """
-        return x, self.n_features_in_
+        with self._running(X) as (points, names, run):
+            graph = build_graph(self._coder(), points, run)
+        return self._learn(graph, names)
+
+    def fit_labels(self) -> Self:
+        """Cluster the graph of the last fit with the present parameters: the cheap part.
+
+        ``model.fit_graph(X).set_params(n_clusters=5).fit_labels()`` does the same as ``fit``.
+
+        Returns
+        -------
+        self
+        """
+        check_is_fitted(self, "graph_")
+        self._validate_params()
+        if self.n_clusters != "auto":
+            check_cluster_count(self.n_clusters, self.graph_.n)
+        run = ThreadEngine(self.n_jobs, progress_for(self.verbose))
+        learnt = vars(self)
+        names = {name: learnt[name] for name in INPUT_NAMES if name in learnt}
+        return self._learn(self.graph_, names, *self._cut(self.graph_, run))
+
+    def count_clusters(self, *, random_state: RandomState = None) -> ScoredCounts:
+        """How many clusters the graph of the last fit has, and the evidence.
+
+        Parameters
+        ----------
+        random_state : int, RandomState or None
+            Halves of the points and starts of K-means; None takes the estimator's own.
+
+        Returns
+        -------
+        ScoredCounts
+        """
+        check_is_fitted(self, "graph_")
+        state = self.random_state if random_state is None else random_state
+        run = ThreadEngine(self.n_jobs)
+        return count_clusters(self.graph_, self._cut_options(), state, run)
+
+    def fit_transform(self, X: Matrix, y: None = None) -> sparse.csr_array:
+        """Fit, and return the codes of the fitted points over each other.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
+            One point per row.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        csr_array of shape (n_samples, n_samples)
+            ``codes_``; the edges of a method without codes.
+        """
+        return fitted_codes(self.fit(X).graph_)
+
+    def transform(self, X: Matrix) -> sparse.csr_array:
+        """Code new points over all fitted ones.
+
+        A fitted point is treated as a new one, too, and coded mostly by itself. See ``codes_`` for
+        its code over the others.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n_new, n_features)
+            One new point per row.
+
+        Returns
+        -------
+        csr_array of shape (n_new, n_samples)
+            Row i is the code of new point i.
+        """
+        check_is_fitted(self, "graph_")
+        new, run = self._prepared_new(X)
+        return new_codes(self.graph_, new, run)
+
+    def set_output(self, *, transform: str | None = None) -> Self:
+        """Accept the default output only: codes are sparse matrices.
+
+        Parameters
+        ----------
+        transform : {"default"} or None
+            Others raise a ValueError that says how to make a DataFrame.
+
+        Returns
+        -------
+        self
+        """
+        if transform not in (None, "default"):
+            raise ValueError(
+                f"transform={transform!r}: the codes are a sparse matrix, which is not converted. "
+                "Use pandas.DataFrame.sparse.from_spmatrix(codes)."
+            )
+        return self
+
+    def predict(self, X: Matrix, novelty: float | None = None) -> NDArray[np.intp]:
+        """The clusters of new points: where most of their codes' mass lies.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n_new, n_features)
+            One new point per row.
+        novelty : float or None
+            A share between 0 and 1, such as 0.05: points that are explained worse than this share
+            of the fitted points belong to none of the clusters, and get the label -1. Of new
+            points that are like the fitted ones, about this share gets it too. None gives every
+            point a cluster.
+
+        Returns
+        -------
+        ndarray of shape (n_new,)
+        """
+        _check_novelty(novelty)
+        return self._labels_with_novel(self._assigned(X), novelty)
+
+    def predict_shares(self, X: Matrix) -> FloatArray:
+        """How much of the codes of new points, ``sum |z|``, lies in each cluster.
+
+        Where a code is empty they are the shares of the clusters among the five nearest fitted
+        points. A row of zeros in a method that scales points to unit length has no direction: its
+        shares are those that the clusters have of the fitted points, and its cluster is the
+        largest.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n_new, n_features)
+            One new point per row.
+
+        Returns
+        -------
+        ndarray of shape (n_new, n_clusters_)
+            Rows add up to one. :meth:`predict` takes the largest share.
+        """
+        return self._assigned(X).shares
+
+    def predict_confidence(self, X: Matrix) -> FloatArray:
+        """How sure the clusters of new points are, from 0 to 1.
+
+        The memberships of the fitted points that a code uses, weighted by their shares of it, times
+        how well the point is explained; see ``confidence_`` for that of the fitted points.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n_new, n_features)
+            One new point per row.
+
+        Returns
+        -------
+        ndarray of shape (n_new,)
+        """
+        return self.predict_with_confidence(X)[1]
+
+    def predict_with_confidence(
+        self, X: Matrix, novelty: float | None = None
+    ) -> tuple[NDArray[np.intp], FloatArray]:
+        """The results of :meth:`predict` and :meth:`predict_confidence`, for the work of one.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n_new, n_features)
+            One new point per row.
+        novelty : float or None
+            As in :meth:`predict`. A label of -1 keeps the confidence of the best cluster.
+
+        Returns
+        -------
+        labels, confidence : ndarray of shape (n_new,)
+        """
+        _check_novelty(novelty)
+        new = self._assigned(X)
+        sure = confidence_of_new(self.graph_, self._clusters, new, self.explained_)
+        return self._labels_with_novel(new, novelty), sure
+
+    def novelty_score(self, X: Matrix) -> FloatArray:
+        """How little the clusters explain new points: 0 is entirely, 1 not at all.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n_new, n_features)
+            One new point per row.
+
+        Returns
+        -------
+        ndarray of shape (n_new,)
+            Compare with ``1 - explained_``, the same of the fitted points.
+        """
+        return 1.0 - explained_new(self.graph_, self._clusters, self._assigned(X))
+
+    def relabel(
+        self, n_clusters: NClusters | None = None, *, random_state: RandomState = None
+    ) -> NDArray[np.intp]:
+        """Label the points again, on the graph of the last fit: the cheap part.
+
+        Shows in little time what another number of clusters gives, or how much the labels
+        depend on the starts of K-means. The estimator does not change.
+
+        Parameters
+        ----------
+        n_clusters : int, "auto" or None
+            Number of clusters; None keeps the embedding of the last fit and its number.
+        random_state : int, RandomState or None
+            Starts of K-means; None takes the estimator's own.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        check_is_fitted(self, "graph_" if n_clusters is not None else "labels_")
+        run, graph = ThreadEngine(self.n_jobs), self.graph_
+        if random_state is None:
+            random_state = self.random_state
+        if n_clusters is not None:
+            if n_clusters != "auto":
+                check_cluster_count(n_clusters, graph.n)
+            return self._cut(graph, run, n_clusters, random_state)[0].labels
+        # One row for each distinct point, as K-means had them in the fit.
+        vectors = self.embedding_ if graph.equal.all_differ else self.embedding_[graph.equal.first]
+        spectral = spectral_graph(graph, "codes", run)
+        options = self._cut_options()
+        return spectral.labels(vectors, self.n_clusters_, options, random_state, run)
+
+    def relabel_each(
+        self, counts: Sequence[int], *, random_state: RandomState = None
+    ) -> NDArray[np.intp]:
+        """Label the points for each of several numbers of clusters, on the graph of the last fit.
+
+        The eigenvectors are found once, for the largest number. If the graph has more components
+        than the smallest number, bridges join them for all numbers; :meth:`relabel` decides this
+        for each number by itself.
+
+        Parameters
+        ----------
+        counts : sequence of int
+            Numbers of clusters.
+        random_state : int, RandomState or None
+            Starts of K-means, the same for every number; None takes the estimator's own.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, len(counts))
+        """
+        check_is_fitted(self, "graph_")
+        for count in counts:
+            check_cluster_count(count, self.graph_.n)
+        run = ThreadEngine(self.n_jobs)
+        state = self.random_state if random_state is None else random_state
+        return cut_graph_each(self.graph_, counts, self._cut_options(), state, run)
+
+    def spectrum(self, count: int) -> FloatArray:
+        """Leading eigenvalues of the normalised graph that was clustered.
+
+        The first of them are ``eigenvalues_``; those that follow show the gap.
+
+        Parameters
+        ----------
+        count : int
+            How many eigenvalues.
+
+        Returns
+        -------
+        ndarray of shape (count,)
+        """
+        check_is_fitted(self, "eigenvalues_")
+        run = ThreadEngine(self.n_jobs)
+        spectral = spectral_graph(self.graph_, self.affinity, run)
+        return spectral.embedded(count, spectral.bridge(self.n_clusters_), run).eigenvalues
+
+    def best_counts(self, n_best: int = 3) -> list[int]:
+        """The numbers of clusters with the most evidence in the data, best first.
+
+        Parameters
+        ----------
+        n_best : int
+            How many numbers.
+
+        Returns
+        -------
+        list of int
+            The first is ``n_clusters_``; the scores are in ``cluster_count_scores_``.
+        """
+        return best_counts(self, n_best)
+
+    # A cached property keeps its value among the attributes, under its own name. Since that ends
+    # with an underscore, the next fit drops it together with all else that was learnt.
+    @cached_property
+    def confidence_(self) -> FloatArray:
+        """How sure the label of each fitted point is, from 0 to 1.
+
+        The point's membership in its own cluster by distances in the embedding, see
+        :func:`srsg.explaining.confidence.soft_labels`, times how well the members of its cluster
+        explain it beside the best-explained tenth of the points.
+        """
+        return confidence_of_points(self._clusters, self.explained_)
+
+    @cached_property
+    def explained_(self) -> FloatArray:
+        """How well the members of its own cluster explain each fitted point, from 0 to 1.
+
+        See :mod:`srsg.explaining.explanation`.
+        """
+        check_is_fitted(self, "labels_")
+        return explained_points(self.graph_, self.labels_)
+
+    @cached_property
+    def outlier_score_(self) -> FloatArray:
+        """Outlier score of each fitted point, from 0 to 1.
+
+        It ranks the points, see :func:`srsg.explaining.outliers.outlier_scores`.
+        """
+        check_is_fitted(self, "labels_")
+        return outlier_scores(self.explained_, fitted_codes(self.graph_))
+
+    @property
+    def _clusters(self) -> Clusters:
+        check_is_fitted(self, "labels_")
+        return Clusters(self.labels_, self.embedding_, self.eigenvalues_, self.n_clusters_)
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.graph_.n
+
+    def _cut_options(self) -> CutOptions:
+        return CutOptions(self.affinity, self.assign_labels, self.n_init)
+
+    def _cut(
+        self,
+        graph: FittedGraph,
+        run: Engine,
+        n_clusters: NClusters | None = None,
+        random_state: RandomState = None,
+    ) -> tuple[Clusters, ScoredCounts | None]:
+        """The clusters of a graph and, if their number was not given, the evidence for it."""
+        if n_clusters is None:
+            n_clusters, random_state = self.n_clusters, self.random_state
+        # The graph is in this process, wherever the points were coded.
+        if not isinstance(run, ThreadEngine):
+            run = ThreadEngine(self.n_jobs, run.progress)
+        options, counted = self._cut_options(), None
+        if n_clusters == "auto":
+            counted = count_clusters(graph, options, random_state, run)
+            n_clusters = counted.n_clusters
+        return cut_graph(graph, n_clusters, options, random_state, run), counted
+
+    @contextmanager
+    def _running(self, X: Any) -> Iterator[tuple[Any, dict[str, Any], Engine]]:
+        """A fit in progress: the validated points, what is known about X, and the engine.
+
+        Nothing is learnt before the whole fit has succeeded.
+        """
+        self._validate_params()
+        _refuse_truth_values(self)
+        progress = progress_for(self.verbose)
+        with announce_compiling(progress), reported_to_callbacks(self, X, progress) as reported:
+            yield self._validated(X, reported)
+
+    def _validated(self, X: Any, progress: Any) -> tuple[Any, dict[str, Any], Engine]:
+        coder = self._coder()
+        scratch = copy(self)  # scikit-learn notes what it learns about X in its attributes
+        if is_dask(X):
+            from srsg.estimators.dask_points import points_on_workers
+
+            run = start_engine(self.n_jobs, progress, self.store, on_cluster=coder.on_cluster)
+            points = points_on_workers(type(self).__name__, coder, X, run)
+            validate_data(scratch, points, skip_check_array=True)
+        else:
+            points = checked_input(scratch, X, ensure_min_samples=2, ensure_min_features=2)
+            # The engine notices too little memory before any is taken.
+            bounded = points if coder.unit else None
+            run = start_engine(
+                self.n_jobs, progress, self.store, bounded, on_cluster=coder.on_cluster
+            )
+        coder.check(points.shape[0], run)
+        noted = vars(scratch)
+        return points, {name: noted[name] for name in INPUT_NAMES if name in noted}, run
+
+    def _learn(
+        self,
+        graph: FittedGraph,
+        names: dict[str, Any],
+        clusters: Clusters | None = None,
+        counted: ScoredCounts | None = None,
+    ) -> Self:
+        """Copy results to attributes; nothing that was learnt from other points survives."""
+        for name in [name for name in vars(self) if name.endswith("_")]:
+            delattr(self, name)
+        learnt = names | attributes_of_graph(graph)
+        if clusters is not None:
+            learnt |= {
+                "labels_": clusters.labels,
+                "embedding_": clusters.vectors,
+                "eigenvalues_": clusters.eigenvalues,
+                "n_clusters_": clusters.n_clusters,
+            }
+        if counted is not None:
+            learnt |= attributes_of_counts(counted)
+        for name, value in learnt.items():
+            setattr(self, name, value)
+        return self
+
+    def _prepared_new(self, X: Matrix) -> tuple[Any, Engine]:
+        """New points in the form of the fitted ones, and the engine that codes them."""
+        checked = checked_input(self, X, reset=False)
+        coder = self.graph_.coder
+        run = start_engine(
+            self.n_jobs,
+            progress_for(self.verbose),
+            x=checked if coder.unit else None,
+            on_cluster=coder.on_cluster,
+        )
+        return prepared(coder, checked, fitted=self.graph_)[0], run
+
+    def _assigned(self, X: Matrix) -> NewPoints:
+        """New points with their codes and clusters."""
+        check_is_fitted(self, "labels_")
+        new, run = self._prepared_new(X)
+        with announce_compiling(run.progress):
+            return assign_new(self.graph_, self._clusters, new, run)
+
+    def _labels_with_novel(self, new: NewPoints, novelty: float | None) -> NDArray[np.intp]:
+        """The labels, -1 for points that are explained worse than nearly all fitted ones."""
+        if novelty is None:
+            return new.labels
+        # The fitted points say what is usual, so no threshold has to be chosen.
+        least = np.quantile(self.explained_, novelty)
+        explained = explained_new(self.graph_, self._clusters, new)
+        return np.where(explained < least, -1, new.labels)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags: Tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def attributes_of_graph(graph: FittedGraph) -> dict[str, Any]:
+    """What an estimator learns about the graph, by the names of its attributes."""
+    values: dict[str, Any] = {
+        "graph_": graph,
+        "fit_X_": graph.points,
+        "first_equal_": graph.equal.first_equal,
+        "affinity_matrix_": graph.affinity,
+        "codes_": graph.codes,
+        "init_codes_": graph.init_codes,
+        "neighbors_": graph.neighbors,
+        **{f"{name}_": value for name, value in graph.learnt.items()},
+    }
+    # Equal points count as connected, whether or not the graph joins them.
+    values["n_connected_components_"] = connected_components(graph.merged(graph.affinity))[0]
+    if graph.coder.unit:
+        values["affine_"] = graph.constant
+    if "certified" in graph.learnt:
+        violation = graph.learnt["kkt_violation"]
+        values["kkt_quantiles_"] = {share: float(np.quantile(violation, share)) for share in SHARES}
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def attributes_of_counts(counted: ScoredCounts) -> dict[str, Any]:
+    """What is learnt where the number of clusters was not given."""
+    return {
+        "cluster_counts_": counted.counts,
+        "cluster_count_scores_": counted.scores,
+        "structure_found_": counted.structure_found,
+    }
+
+
+def best_counts(model: Any, n_best: int) -> list[int]:
+    """The best numbers of clusters of a model that was fitted with ``n_clusters="auto"``."""
+    check_is_fitted(model, "labels_")
+    if "cluster_counts_" not in vars(model):
+        raise ValueError(
+            f"n_clusters={model.n_clusters} was given: only a fit with n_clusters='auto' tries "
+            "several numbers."
+        )
+    return ScoredCounts(
+        model.n_clusters_,
+        model.cluster_counts_,
+        model.cluster_count_scores_,
+        model.structure_found_,
+    ).best(n_best)
+
+
+def checked_input(estimator: Any, X: Any, **options: Any) -> NDArray | sparse.csr_array:
+    """X, validated by scikit-learn."""
+    return validate_data(estimator, X, accept_sparse="csr", dtype=ACCEPTED, **options)
+
+
+def is_dask(X: Any) -> bool:
+    """Whether X is a collection of dask, which is not imported for this."""
+    return type(X).__module__.partition(".")[0] == "dask"
+
+
+def _refuse_truth_values(estimator: GraphClusterer) -> None:
+    """Python, and so scikit-learn, takes True and False for integers; kernels do not."""
+    for name, value in estimator.get_params(deep=False).items():
+        allowed = estimator._parameter_constraints.get(name, [])
+        if isinstance(value, bool) and not {"boolean", "verbose"} & {*map(str, allowed)}:
+            raise TypeError(f"{name}={value} must not be a bool.")
+
+
+def _check_novelty(novelty: float | None) -> None:
+    """Raise a ValueError unless it is None or a share."""
+    number = isinstance(novelty, Real) and not isinstance(novelty, bool)
+    if novelty is not None and not (number and 0 < novelty < 1):
+        raise ValueError(f"novelty={novelty!r} must be a share between 0 and 1, such as 0.05.")

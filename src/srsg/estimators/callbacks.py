@@ -15,15 +15,12 @@ except ImportError:
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
-_Support: Any = object if callback is None else callback.CallbackSupportMixin
+CallbackSupport: Any = object if callback is None else callback.CallbackSupportMixin
+"""Gives an estimator ``set_callbacks``, where scikit-learn has it.
 
-
-class CallbackMixin(_Support):
-    """Gives an estimator ``set_callbacks``, where scikit-learn has it.
-
-    With ``model.set_callbacks(sklearn.callback.ProgressBar())`` every stage of a fit, such as a
-    scan over the points or a sweep, is reported as a task of its own.
-    """
+With ``model.set_callbacks(sklearn.callback.ProgressBar())`` every stage of a fit, such as a scan
+over the points or a sweep, is reported as a task of its own.
+"""
 
 
 def with_callbacks(method: Method) -> Method:
@@ -51,7 +48,10 @@ class CallbackProgress(Progress):
 
 @contextmanager
 def reported_to_callbacks(estimator: Any, X: Any, other: Progress) -> Iterator[Progress]:
-    """Report to the callbacks of an estimator that a fit begins and ends, and its progress."""
+    """Report to the callbacks of an estimator, if it has any, that a fit begins and ends."""
+    if "_skl_callbacks" not in vars(estimator):
+        yield other
+        return
     task = estimator._init_callback_context(max_subtasks=None)
     task.call_on_fit_task_begin(estimator=estimator, X=X)
     yield CallbackProgress(estimator, other)

@@ -3,7 +3,6 @@
 from srsg.points.equal import (
     EqualPoints,
     row_digests,
-    row_sketches,
     take_rows,
     zero_digest,
 )
@@ -44,7 +43,6 @@ __all__ = [
     "name_rows",
     "root_mean_square_length",
     "row_digests",
-    "row_sketches",
     "row_slices",
     "take_rows",
     "unique_indices",

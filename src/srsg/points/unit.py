@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from tempfile import TemporaryFile
 from typing import Any, ClassVar, Self, TypeAlias
@@ -50,6 +50,10 @@ class Points:
     """Index of the first point among all points, if these are only a shard."""
     principal: PrincipalAxes | None = None
     """Axes along which scans are cheaper, where that is so."""
+    single: UnitRows | None = field(default=None, repr=False)
+    """The points in float32, if they are made already."""
+    digests: bytes | None = field(default=None, repr=False)
+    """A digest of every point, if they are made already, see :func:`srsg.points.row_digests`."""
 
     in_shards: ClassVar[bool] = False
     """Whether they are on the workers of a cluster, so that ``x`` is not available here."""
@@ -79,6 +83,8 @@ class Points:
     def x32(self) -> UnitRows:
         """The points in float32, which is precise enough to find candidates; float64 decides."""
         # A product in float32 takes about half the time of one in float64.
+        if self.single is not None:
+            return self.single
         if sparse.issparse(self.x):
             parts = (self.x.data.astype(np.float32), self.x.indices, self.x.indptr)
             return sparse.csr_array(parts, shape=self.x.shape)  # shares the arrays of indices
@@ -94,6 +100,10 @@ class Points:
         # Points that are too many for memory are so in float32, too.
         blocks = (self.x[rows] for rows in row_slices(self.n))
         return _stored(blocks, self.x.shape, np.float32)
+
+    def with_single_precision(self) -> Self:
+        """The same points, with :attr:`x32` at hand."""
+        return replace(self, single=self.x32)
 
     @cached_property
     def correlation_error(self) -> float:

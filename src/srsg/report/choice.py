@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from srsg.estimators.cluster_counts import counted_by
+from srsg.counting.counts import counted_by
 from srsg.report.charts import line_chart
 from srsg.report.findings import Findings
 from srsg.report.sections import bar_cell, chart_card, section, signed, table

@@ -40,6 +40,8 @@ def in_bytes(max_memory: int | str) -> int:
     (1500000000, 1024, 1000000)
     """
     if not isinstance(max_memory, str):
+        if max_memory < 1:
+            raise ValueError(f"max_memory={max_memory} must be a positive number of bytes.")
         return int(max_memory)
     amount = _AMOUNT.fullmatch(max_memory)
     if amount is None or amount[2].upper() not in _UNITS:

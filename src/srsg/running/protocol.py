@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeVar
 
 from srsg.points import Points, Rows
-from srsg.running.progress import Checkpoint, Progress
-from srsg.types import FloatArray, IntArray
+from srsg.running.progress import Progress
+from srsg.running.store import Store
+from srsg.types import IntArray
 
 Block = TypeVar("Block")
 
@@ -58,7 +59,7 @@ class Engine(Protocol):
     """What an algorithm needs: map blocks of work over the data."""
 
     progress: Progress
-    checkpoint: Checkpoint
+    store: Store
     block_size: int
     """How many points are compared with all points at once."""
     spare_memory: float
@@ -122,9 +123,5 @@ class Engine(Protocol):
     def row_digests(self, points: Points) -> bytes:
         """A digest of every point, one after the other: the same for equal points only."""
 
-    def row_sketches(self, points: Points) -> FloatArray:
-        """A few numbers for every point, one row each, that are close for points that are close:
-        see :func:`srsg.points.equal.row_sketches`."""
-
     def quiet(self) -> Engine:
-        """The same workers without progress messages, for parts of a larger stage."""
+        """The same workers, without progress messages or store, for parts of a larger stage."""

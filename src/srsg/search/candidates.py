@@ -9,12 +9,16 @@ from typing import Any
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.cluster import KMeans
-from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.pipeline import Pipeline
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
-from srsg.estimators import SRSG, LocalScalingSpectralClustering, RidgeGraph
-from srsg.estimators.cluster_counts import FEW_FEATURES, MANY_FEATURES
+from srsg.counting.counts import FEW_FEATURES, MANY_FEATURES
+from srsg.estimators import (
+    SRSG,
+    LocalScalingSpectralClustering,
+    PreparedClusterer,
+    RidgeGraph,
+)
 from srsg.explaining.unwrapping import clusterer_of
 from srsg.types import FloatArray
 
@@ -104,25 +108,29 @@ def auto_candidates(columns: Columns, options: dict[str, Any]) -> Candidates:
         return [("sc", LocalScalingSpectralClustering(**options))]
     if columns is Columns.FEW_IN_SEVERAL_UNITS:
         distances = LocalScalingSpectralClustering(**options)
-        return [("sc, standardised", make_pipeline(StandardScaler(), distances))]
+        return [("sc, standardised", _standardized(distances))]
     # After standardising, the mean point is the origin: without the constant coordinate a point
     # and its mirror image would get the same code.
-    affine_srsg = make_pipeline(StandardScaler(), SRSG(affine=True, **options))
+    affine_srsg = _standardized(SRSG(affine=True, **options))
     if columns is Columns.SEVERAL_UNITS:
         # The lengths of raw points would be those of the few columns with the largest numbers.
         return [
             ("srsg, standardised, affine", affine_srsg),
-            ("kmeans, standardised", make_pipeline(StandardScaler(), KMeans(n_init=10))),
+            ("kmeans, standardised", _standardized(KMeans(n_init=10))),
         ]
     return [
         ("srsg", SRSG(**options)),
         ("srsg, standardised, affine", affine_srsg),
         (
             "ridge, standardised, affine",
-            make_pipeline(StandardScaler(), RidgeGraph(affine=True, **options)),
+            _standardized(RidgeGraph(affine=True, **options)),
         ),
         ("kmeans", KMeans(n_init=10)),
     ]
+
+
+def _standardized(clusterer: Any) -> PreparedClusterer:
+    return PreparedClusterer(clusterer, scale="standard")
 
 
 def checked_candidates(pairs: Iterable[Any]) -> Candidates:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain
 from numbers import Integral
 from typing import Any, ClassVar, Literal, Self
@@ -18,17 +16,13 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from srsg.counting.counts import MAX_LINKED_POINTS
 from srsg.counting.reproducibility import ScoredCounts
 from srsg.cutting.kmeans import check_cluster_count
-from srsg.estimators import GraphClusterer
-from srsg.estimators.cluster_counts import (
-    MAX_LINKED_POINTS,
-    BestCountsMixin,
-    count_clusters,
-)
+from srsg.estimators.base import attributes_of_counts, best_counts
 from srsg.explaining.confidence import confidence, predict_with_confidence
 from srsg.explaining.unwrapping import clusterer_of
-from srsg.running.progress import SILENT, Progress, Stage, progress_for, send_progress_to
+from srsg.running.progress import SILENT, Progress, Stage, progress_for, quietly, send_progress_to
 from srsg.running.warnings import made_dense
 from srsg.search.candidates import (
     Candidates,
@@ -37,10 +31,10 @@ from srsg.search.candidates import (
     checked_candidates,
     look_at_columns,
 )
-from srsg.search.fits import fresh, labels_for_each
+from srsg.search.fits import builds_graph, fresh, labels_for_each, with_graph
 from srsg.search.resampling import Resamples, draw_resamples
 from srsg.search.scores import SampleLabels, Scores, mean_scores, score_candidates
-from srsg.types import Matrix, RandomState
+from srsg.types import FloatArray, Matrix, RandomState
 
 TIE = 0.02
 """Scores that are still this close after the second round of samples are a tie, which the candidate
@@ -91,7 +85,7 @@ class Plan:
         return draw_resamples(*shape, 2 * self.n_samples, self.share, 2 * self.n_halves, rng)
 
 
-class StabilitySearch(BestCountsMixin, ClusterMixin, BaseEstimator):
+class StabilitySearch(ClusterMixin, BaseEstimator):
     """Choose among clusterers, and among numbers of clusters, by the stability of their labels.
 
     One graph cannot serve all data: sparse codes suit objects that turn, ridge codes faces under
@@ -137,6 +131,8 @@ class StabilitySearch(BestCountsMixin, ClusterMixin, BaseEstimator):
     labels_ : ndarray of shape (n,)
     confidence_ : ndarray of shape (n,)
         How sure each label is, from 0 to 1, see :mod:`srsg.explaining.confidence`.
+    certainty_ : Confidence
+        The confidence, how central each point is, and what both mean.
     n_clusters_ : int
     results_ : dict of lists
         One entry per candidate: ``candidate``, ``n_clusters``, ``stability_points``,
@@ -232,18 +228,18 @@ class StabilitySearch(BestCountsMixin, ClusterMixin, BaseEstimator):
         counting = COUNTING_COSTS if self.n_clusters == "auto" else 0
         total = len(candidates) * (counting + resamples.n_fits) + LAST_FIT_COSTS
         with progress.stage("the whole search", total) as whole:
-            counted = self._counts(candidates, X, seed, progress, whole)
+            counted, models = self._counts(candidates, X, seed, progress, whole)
             counts = [each.n_clusters for each in counted]
             numbers = sorted(set(counts))  # the same for all: more clusters agree less
             scores = self._scores(candidates, numbers, X, resamples, seed, progress, whole)
             best = _winner(scores)
             name, winner = candidates[best]
             with progress.stage(f"{name}: all points", 1), send_progress_to(SILENT):
-                model = fresh(winner, counts[best], seed).fit(X)
+                model = _fitted(winner, models.get(best), X, counts[best], seed)
             whole.advance(LAST_FIT_COSTS)
         self.best_index_, self.best_name_, self.best_estimator_ = best, candidates[best][0], model
         self.labels_ = clusterer_of(model).labels_
-        self.confidence_ = confidence(model, X).values
+        self.certainty_ = confidence(model, X)
         self.n_clusters_ = counts[best]
         self.columns_ = columns.value
         self.results_ = _results(candidates, counts, scores)
@@ -252,14 +248,34 @@ class StabilitySearch(BestCountsMixin, ClusterMixin, BaseEstimator):
         stable = scores.points[best] >= LEAST_STABILITY
         self.structure_found_ = bool(stable and counted[best].structure_found)
         if self.n_clusters == "auto":
-            self.cluster_counts_ = counted[best].counts
-            self.cluster_count_scores_ = counted[best].scores
-            clusterer = clusterer_of(model)
-            if isinstance(clusterer, GraphClusterer):  # for its report and its file
-                clusterer.cluster_counts_ = self.cluster_counts_
-                clusterer.cluster_count_scores_ = self.cluster_count_scores_
-                clusterer.structure_found_ = self.structure_found_
+            evidence = replace(counted[best], structure_found=self.structure_found_)
+            # The clusterer has it too, for its report and its file.
+            owners = [self, clusterer_of(model)] if builds_graph(model) else [self]
+            for owner in owners:
+                for name, value in attributes_of_counts(evidence).items():
+                    setattr(owner, name, value)
         return self
+
+    @property
+    def confidence_(self) -> FloatArray:
+        """How sure each label is, from 0 to 1."""
+        check_is_fitted(self, "certainty_")
+        return self.certainty_.values
+
+    def best_counts(self, n_best: int = 3) -> list[int]:
+        """The numbers of clusters with the most evidence in the data, best first.
+
+        Parameters
+        ----------
+        n_best : int
+            How many numbers.
+
+        Returns
+        -------
+        list of int
+            The first is ``n_clusters_``; the scores are in ``cluster_count_scores_``.
+        """
+        return best_counts(self, n_best)
 
     def predict(self, X: Matrix, novelty: float | None = None) -> NDArray[np.intp]:
         """The clusters of new points, by the best estimator.
@@ -300,9 +316,7 @@ class StabilitySearch(BestCountsMixin, ClusterMixin, BaseEstimator):
                 # A row of zeros has a direction only beside a constant coordinate.
                 found = [(name, each) for name, each in found if name != "srsg"]
             if self.candidates == "graphs":
-                found = [
-                    pair for pair in found if isinstance(clusterer_of(pair[1]), GraphClusterer)
-                ]
+                found = [pair for pair in found if builds_graph(pair[1])]
             return found
         pairs = self.candidates.items() if isinstance(self.candidates, Mapping) else self.candidates
         return checked_candidates(pairs)
@@ -314,13 +328,13 @@ class StabilitySearch(BestCountsMixin, ClusterMixin, BaseEstimator):
         seed: int,
         progress: Progress,
         whole: Stage,
-    ) -> list[ScoredCounts]:
-        """The number of clusters of each candidate, and the evidence for it."""
+    ) -> tuple[list[ScoredCounts], dict[int, Any]]:
+        """The number of clusters of each candidate, and the graphs of all points built for it."""
+        models: dict[int, Any] = {}
         if self.n_clusters != "auto":
             given = np.array([self.n_clusters])
-            return [ScoredCounts(self.n_clusters, given, np.full(1, np.nan), True)] * len(
-                candidates
-            )
+            counted = ScoredCounts(self.n_clusters, given, np.full(1, np.nan), True)
+            return [counted] * len(candidates), models
         found: list[ScoredCounts | None] = []
         # More points than those that samples are drawn from: clusters need many to hang together.
         rows = np.arange(X.shape[0])
@@ -328,10 +342,14 @@ class StabilitySearch(BestCountsMixin, ClusterMixin, BaseEstimator):
             drawn = np.random.RandomState(seed).choice(rows, MAX_LINKED_POINTS, replace=False)
             rows = np.sort(drawn)
         base = X[rows]
-        for name, candidate in candidates:
-            with progress.stage(f"{name}: number of clusters", 1), _quietly():
-                counts = _builds_graph(candidate)
-                found.append(count_clusters(candidate, base, random_state=seed) if counts else None)
+        for place, (name, candidate) in enumerate(candidates):
+            found.append(None)
+            with progress.stage(f"{name}: number of clusters", 1), quietly():
+                if builds_graph(candidate):
+                    model = with_graph(candidate, base, seed)
+                    found[-1] = clusterer_of(model).count_clusters(random_state=seed)
+                    if len(rows) == X.shape[0]:
+                        models[place] = model
             whole.advance(COUNTING_COSTS)
         known = [counted for counted in found if counted is not None]
         if not known:
@@ -340,9 +358,9 @@ class StabilitySearch(BestCountsMixin, ClusterMixin, BaseEstimator):
                 "n_clusters, or add one to candidates."
             )
         if len(known) >= ENOUGH_FOR_A_MEDIAN:
-            return [_median(known)] * len(candidates)
+            return [_median(known)] * len(candidates), models
         # A clusterer that cannot count is tried with what the first that can has found.
-        return [known[0] if counted is None else counted for counted in found]
+        return [known[0] if counted is None else counted for counted in found], models
 
     def _scores(
         self,
@@ -392,7 +410,7 @@ class StabilitySearch(BestCountsMixin, ClusterMixin, BaseEstimator):
         # One part at a time: all of them together would take several times the points' memory.
         parts = chain((X[rows] for rows in resamples.points), (base[:, half] for half in halves))
         fits = []
-        with progress.stage(f"{name}: samples", resamples.n_fits) as stage, _quietly():
+        with progress.stage(f"{name}: samples", resamples.n_fits) as stage, quietly():
             for part in parts:
                 try:
                     fits.append(labels_for_each(clusterer, part, counts, seed))
@@ -419,16 +437,14 @@ def _has_zero_rows(X: Any) -> bool:
     return bool((stored == 0).any())
 
 
-def _builds_graph(candidate: Any) -> bool:
-    return isinstance(clusterer_of(candidate), GraphClusterer)
-
-
-@contextmanager
-def _quietly() -> Iterator[None]:
-    """Fits on samples report neither their stages nor their warnings."""
-    with send_progress_to(SILENT), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
+def _fitted(candidate: Any, model: Any, X: Any, n_clusters: int, seed: int) -> Any:
+    """A candidate fitted on all points; ``model`` has its graph of these, if it was built."""
+    if not builds_graph(candidate):
+        return fresh(candidate, n_clusters, seed).fit(X)
+    if model is None:
+        model = with_graph(candidate, X, seed)
+    clusterer_of(model).set_params(n_clusters=n_clusters).fit_labels()
+    return model
 
 
 def _median(counted: list[ScoredCounts]) -> ScoredCounts:

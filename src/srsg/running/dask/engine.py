@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from srsg.points import BLOCK_SIZE, Points, Rows, row_digests, row_sketches
+from srsg.points import BLOCK_SIZE, Points, Rows, row_digests
 from srsg.running import Block, Result, RowTask, ShardScan, serial_linear_algebra
 from srsg.running.dask.shards import (
     ArrayChunk,
@@ -32,9 +32,9 @@ from srsg.running.dask.task_pool import (
     memory_limit,
     pieces_under_way,
 )
-from srsg.running.progress import NO_CHECKPOINT, SILENT, Checkpoint, Progress
-from srsg.running.store import combine_digests
-from srsg.types import FloatArray, IntArray
+from srsg.running.progress import SILENT, Progress
+from srsg.running.store import NO_STORE, Store, combine_digests
+from srsg.types import IntArray
 
 PRODUCTS_PER_TASK = 5e9
 """Multiplications in one worker's scan of its points: they take a fraction of a second."""
@@ -59,7 +59,7 @@ class DaskEngine:
         The connection to the cluster.
     progress : Progress
         Told about every block that is done.
-    checkpoint : Checkpoint
+    store : Store
         Where algorithms keep the work done so far.
     """
 
@@ -67,9 +67,9 @@ class DaskEngine:
         self,
         client: Any,
         progress: Progress = SILENT,
-        checkpoint: Checkpoint = NO_CHECKPOINT,
+        store: Store = NO_STORE,
     ) -> None:
-        self.client, self.progress, self.checkpoint = client, progress, checkpoint
+        self.client, self.progress, self.store = client, progress, store
         self.block_size, self.spare_memory = BLOCK_SIZE, 0.0
 
     @property
@@ -230,11 +230,6 @@ class DaskEngine:
             return row_digests(points)
         return b"".join(self._of_shards(points, _row_digests, "fingerprint"))
 
-    def row_sketches(self, points: Points) -> FloatArray:
-        if not isinstance(points, ShardedPoints):
-            return row_sketches(points.x)
-        return np.concatenate(self._of_shards(points, _row_sketches, "near points"))
-
     def _of_shards(
         self, points: ShardedPoints, task: Callable[[Shard, int], Any], label: str
     ) -> list[Any]:
@@ -252,7 +247,7 @@ class DaskEngine:
 
     def quiet(self) -> DaskEngine:
         same = copy(self)
-        same.progress = SILENT
+        same.progress, same.store = SILENT, NO_STORE
         return same
 
     def _make(self, shards: Placement, places: list[int], label: str) -> None:
@@ -274,10 +269,6 @@ class DaskEngine:
 
 def _row_digests(shard: Shard, first: int) -> bytes:
     return row_digests(shard.starting_at(first))
-
-
-def _row_sketches(shard: Shard, first: int) -> FloatArray:
-    return row_sketches(shard.starting_at(first).x)
 
 
 def _apply(task: Callable[[Any, Any], Any], data: Any, block: Any) -> Any:

@@ -1,0 +1,142 @@
+"""Arrays that come from a file: names, types, shapes and ranges are checked before they are used.
+
+Anyone can write a file, and compiled loops read indices without checking bounds. So every array of
+a saved model or a kept result has a rule, and what breaks its rule is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+KINDS = {"float": "f", "int": "iu", "bool": "b", "text": "U"}
+
+
+class InvalidArrayError(ValueError):
+    """An array that breaks its rule; the message starts with its name."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What an array must be.
+
+    Attributes
+    ----------
+    kind : {"float", "int", "bool", "text"}
+        Floats must be finite.
+    shape : tuple of int, str or None
+        The size of each dimension: a number, the name of a size, or None for any. A named size that
+        is not given is that of the first array that has it.
+    least, most : number or name of a size
+        The range of the values, both ends included.
+    below : number or name of a size
+        An upper end that is not included, for indices.
+    optional : bool
+        Whether the array may be missing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from srsg.running.checking import Rule, check_arrays
+    >>> rules = {"neighbors": Rule("int", ("n", None), least=0, below="n")}
+    >>> check_arrays({"neighbors": np.array([[1], [0]])}, rules, {"n": 2})
+    >>> check_arrays({"neighbors": np.array([[1], [2]])}, rules, {"n": 2})
+    Traceback (most recent call last):
+    ...
+    srsg.running.checking.InvalidArrayError: neighbors: has values of 2 or more
+    """
+
+    kind: str
+    shape: tuple[int | str | None, ...] = ()
+    least: float | str | None = None
+    most: float | str | None = None
+    below: float | str | None = None
+    optional: bool = False
+
+
+def check_arrays(
+    arrays: Mapping[str, Any], rules: Mapping[str, Rule], sizes: Mapping[str, int]
+) -> None:
+    """Refuse arrays without a rule, missing arrays, and arrays that break their rules.
+
+    Raises
+    ------
+    InvalidArrayError
+    """
+    for name in arrays:
+        require(name in rules, name, "is not expected here")
+    given = dict(sizes)
+    for name, rule in rules.items():
+        if name in arrays:
+            _check(name, arrays[name], rule, given)
+        else:
+            require(rule.optional, name, "is missing")
+
+
+def _check(name: str, value: Any, rule: Rule, sizes: dict[str, int]) -> None:
+    require(isinstance(value, np.ndarray), name, f"is a {type(value).__name__}, not an array")
+    require(value.dtype.kind in KINDS[rule.kind], name, f"has type {value.dtype}")
+    words = f"has shape {value.shape}"
+    require(value.ndim == len(rule.shape), name, words)
+    for length, wanted in zip(value.shape, rule.shape, strict=True):
+        size = sizes.setdefault(wanted, length) if isinstance(wanted, str) else wanted
+        require(size in (None, length), name, words)
+    if rule.kind == "float":
+        require(bool(np.isfinite(value).all()), name, "has values that are not finite")
+    if not value.size or rule.kind == "text":
+        return
+
+    def number(end: float | str) -> float:
+        return sizes[end] if isinstance(end, str) else end
+
+    if rule.least is not None:
+        least = number(rule.least)
+        require(value.min() >= least, name, f"has values below {least:g}")
+    if rule.most is not None:
+        most = number(rule.most)
+        require(value.max() <= most, name, f"has values above {most:g}")
+    if rule.below is not None:
+        below = number(rule.below)
+        require(value.max() < below, name, f"has values of {below:g} or more")
+
+
+def checked_csr(name: str, parts: Mapping[str, NDArray], shape: tuple[int, int]) -> Any:
+    """A CSR matrix made of its arrays, with sorted rows; refused if they do not fit together.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from srsg.running.checking import checked_csr
+    >>> parts = {"data": np.ones(1), "indices": np.array([1]), "indptr": np.array([0, 1, 1])}
+    >>> checked_csr("codes", parts, (2, 2)).toarray()
+    array([[0., 1.],
+           [0., 0.]])
+    """
+    rules = {
+        "data": Rule("float", ("entries",)),
+        "indices": Rule("int", ("entries",), least=0, below="columns"),
+        "indptr": Rule("int", ("starts",), least=0, most="entries"),
+    }
+    check_arrays(parts, rules, {"starts": shape[0] + 1, "columns": shape[1]})
+    indptr = parts["indptr"]
+    rising = indptr[0] == 0 and indptr[-1] == len(parts["data"]) and (np.diff(indptr) >= 0).all()
+    require(rising, name, "has rows that overlap")
+    matrix = sparse.csr_array((parts["data"], parts["indices"], indptr), shape=shape)
+    require(matrix.has_canonical_format, name, "has rows that are not sorted")
+    return matrix
+
+
+def csr_arrays(matrix: sparse.csr_array) -> dict[str, NDArray]:
+    """The arrays of a CSR matrix by name."""
+    return {"data": matrix.data, "indices": matrix.indices, "indptr": matrix.indptr}
+
+
+def require(holds: Any, name: str, problem: str) -> None:
+    """Raise an :class:`InvalidArrayError` unless the condition holds."""
+    if not holds:
+        raise InvalidArrayError(f"{name}: {problem}")
