@@ -117,19 +117,6 @@ def progress_for(verbose: bool | int) -> Progress:
     return _listener.get() or (PrintedProgress() if verbose else SILENT)
 
 
-class Watcher:
-    """Told about many pieces of work whose shares of the whole are known; shows nothing."""
-
-    def starts(self, what: str) -> None:
-        """A piece of work starts."""
-
-    def ends(self, share: float) -> None:
-        """It is done, and with it this share of all the work, whose total is 1."""
-
-    def note(self, message: str) -> None:
-        """A line worth keeping."""
-
-
 Arrays = Mapping[str, Any]
 """Arrays by name."""
 
