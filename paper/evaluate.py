@@ -132,11 +132,11 @@ def evaluate(
         Score(
             seed,
             # As many digits as the journal keeps, so that a result read back is the same.
-            round(clustering_accuracy(data.y, found), 6),
-            round(normalized_mutual_info(data.y, found), 6),
+            round(clustering_accuracy(data.y, predicted), 6),
+            round(normalized_mutual_info(data.y, predicted), 6),
             round(seconds, 3),
         )
-        for seed, found, seconds in zip(seeds, labels, times, strict=True)
+        for seed, predicted, seconds in zip(seeds, labels, times, strict=True)
     ]
     return scores, sorted({str(warning.message) for warning in caught})
 

@@ -119,13 +119,13 @@ class Evaluation:
         return [self._row(row, weight / total) for row, weight in weights.items()]
 
     def _row(self, row: Row, share: float) -> RowResults:
-        found = RowResults(row)
+        evaluated = RowResults(row)
         try:
             data = self.load(row.dataset, row.n_clusters)
         except FileNotFoundError:
             self.progress.note(f"{row.title}: data absent")
             self.progress.done += share
-            return found
+            return evaluated
         tasks: dict[tuple[Setting, str], list[Any]] = {
             (setting, name): candidates(methods()[name], setting, data.n_clusters, len(data.X))
             for setting in SETTINGS
@@ -135,8 +135,8 @@ class Evaluation:
         for (setting, name), estimators in tasks.items():
             results = [self.result(name, model, data, part) for model in estimators]
             if results:
-                found.results[setting, name] = max(results, key=_by_accuracy)
-        return found
+                evaluated.results[setting, name] = max(results, key=_by_accuracy)
+        return evaluated
 
 
 def chosen_rows(tables: Iterable[int], quick: bool = False) -> list[Row]:

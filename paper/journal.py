@@ -67,10 +67,10 @@ def _commit(repository: Path) -> str:
     """The commit of a checkout, or nothing for a copy without git."""
     command = ["git", "-C", str(repository), "rev-parse", "--short", "HEAD"]
     try:
-        found = subprocess.run(command, capture_output=True, text=True, check=True)
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):
         return ""
-    return f", commit {found.stdout.strip()}"
+    return f", commit {done.stdout.strip()}"
 
 
 def digest_of_results(package: Path) -> str:
@@ -115,9 +115,9 @@ class Journal:
 
     def find(self, key: Key, seeds: Iterable[int]) -> tuple[Score, ...] | None:
         """The scores for all of the seeds, or None if one is missing."""
-        known = self._scores.get(key, {})
+        kept = self._scores.get(key, {})
         wanted = list(seeds)
-        return tuple(known[seed] for seed in wanted) if all(s in known for s in wanted) else None
+        return tuple(kept[seed] for seed in wanted) if all(s in kept for s in wanted) else None
 
     def add(self, key: Key, scores: Iterable[Score]) -> None:
         """Note a finished cell, in memory and on disk."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import timedelta
+from shutil import get_terminal_size
 from time import monotonic
 from typing import NoReturn
 
@@ -31,9 +33,9 @@ class Progress:
     @contextmanager
     def part(self, what: str, share: float = 0.0) -> Iterator[None]:
         """A part of the work, and its share of the whole, which is 1."""
-        elapsed = monotonic() - self._start
-        left = f", {elapsed * (1 / self.done - 1):.0f} s left" if self.done else ""
-        _rewrite(f"{self.title}: {self.done:.0%}, {elapsed:.0f} s{left}: {what}")
+        left = (monotonic() - self._start) * (1 / self.done - 1) if self.done else None
+        remaining = "" if left is None else f", {timedelta(seconds=round(left))} left"
+        _rewrite(f"{self.title}: {self.done:.0%}{remaining}: {what}")
         yield
         self.done += share
 
@@ -50,7 +52,8 @@ class Progress:
 def _rewrite(line: str) -> None:
     """Replace the last line of a terminal."""
     if sys.stderr.isatty():
-        print(f"\r\x1b[K{line[:100]}", end="", file=sys.stderr, flush=True)
+        width = get_terminal_size().columns - 1
+        print(f"\r\x1b[K{line[:width]}", end="", file=sys.stderr, flush=True)
 
 
 @contextmanager

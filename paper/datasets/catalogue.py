@@ -240,7 +240,7 @@ def find_entry(name: str) -> Entry | None:
     """
     wanted = plain_name(name)
     for entry in _CATALOGUE:
-        if wanted in {plain_name(known) for known in (entry.name, *entry.stems)}:
+        if wanted in {plain_name(other) for other in (entry.name, *entry.stems)}:
             return entry
     return None
 

@@ -6,6 +6,7 @@ import hashlib
 import os
 import re
 import warnings
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -72,35 +73,33 @@ def fetch_dataset(
     """
     entry = find_entry(name)
     if entry is None:
-        known = ", ".join(known.name for known in list_datasets())
-        raise ValueError(f"No data set is called {name!r}. Known: {known}.")
-    try:
+        names = ", ".join(entry.name for entry in list_datasets())
+        raise ValueError(f"No data set is called {name!r}. Known: {names}.")
+    with suppress(FileNotFoundError):
         return dataset_path(entry.name, folder=folder)
-    except FileNotFoundError:
-        pass
     if entry.home is None:
         raise FileError(f"{entry.name} cannot be downloaded. {entry.obtain}")
     target = data_folder(folder) / f"{entry.stems[0]}.npz"
     with explained(f"{target.parent}: cannot be made"):
         target.parent.mkdir(parents=True, exist_ok=True)
     if isinstance(entry.home, Archive):
-        found = _from_archive(entry, entry.home, target, base_url, verbose)
+        downloaded = _from_archive(entry, entry.home, target, base_url, verbose)
     else:
-        found = _from_openml(entry, entry.home, target)
-    _check_size(found, entry)
-    arrays: dict[str, Any] = {"X": _compact(found.X), "y": found.y}
+        downloaded = _from_openml(entry, entry.home, target)
+    _check_size(downloaded, entry)
+    arrays: dict[str, Any] = {"X": _compact(downloaded.X), "y": downloaded.y}
     if entry.image_shape:
         arrays["shape"] = np.array(entry.image_shape)
     with atomic_write(target) as temporary, temporary.open("wb") as file:
         np.savez_compressed(file, **arrays)
     with atomic_write(_checksum_file(target)) as temporary:
-        temporary.write_text(f"{found.checksum}  {found.origin}\n", encoding="utf-8")
+        temporary.write_text(f"{downloaded.checksum}  {downloaded.origin}\n", encoding="utf-8")
     return target
 
 
 @dataclass(frozen=True, eq=False)
-class _Found:
-    """What came from the web, from where, and its checksum."""
+class _Download:
+    """Points and classes from the web, their origin and checksum."""
 
     X: NDArray
     y: IntArray
@@ -110,7 +109,7 @@ class _Found:
 
 def _from_archive(
     entry: Entry, home: Archive, target: Path, base_url: str | None, verbose: bool
-) -> _Found:
+) -> _Download:
     name = home.url.rpartition("/")[2]
     url = home.url if base_url is None else f"{base_url.rstrip('/')}/{name}"
     # On the same disk as the target, where there is room for the data.
@@ -119,10 +118,10 @@ def _from_archive(
         checksum = download(url, archive, verbose=verbose)
         _check_unchanged(url, checksum, home.sha256, target)
         X, y = images_of_archive(archive, entry, home.class_in_name)
-    return _Found(X, y, url, checksum)
+    return _Download(X, y, url, checksum)
 
 
-def _from_openml(entry: Entry, home: OpenML, target: Path) -> _Found:
+def _from_openml(entry: Entry, home: OpenML, target: Path) -> _Download:
     from sklearn.datasets import fetch_openml
 
     needed("pandas", "Downloads from OpenML need pandas", "data")
@@ -130,13 +129,13 @@ def _from_openml(entry: Entry, home: OpenML, target: Path) -> _Found:
     with explained(f"{name}: cannot be downloaded from openml.org"), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about retries: only the outcome counts
         # Our own file is the cache, and it is the one whose checksum is kept.
-        found = fetch_openml(**home.query, as_frame=False, cache=False, n_retries=1)
-    X, y = np.asarray(found.data, dtype=np.float64), encode_labels(np.asarray(found.target))[0]
+        data = fetch_openml(**home.query, as_frame=False, cache=False, n_retries=1)
+    X, y = np.asarray(data.data, dtype=np.float64), encode_labels(np.asarray(data.target))[0]
     checksum = hashlib.sha256(X.tobytes() + y.tobytes()).hexdigest()
     _check_unchanged(name, checksum, None, target)
     if home.shape and entry.image_shape:
         X = _shrunk(name, X, home.shape, entry.image_shape)
-    return _Found(X, y, name, checksum)
+    return _Download(X, y, name, checksum)
 
 
 def _shrunk(name: str, X: NDArray, large: tuple[int, int], small: tuple[int, int]) -> NDArray:
@@ -148,12 +147,12 @@ def _shrunk(name: str, X: NDArray, large: tuple[int, int], small: tuple[int, int
     return np.round(blocks.mean(axis=(2, 4))).reshape(len(X), -1)
 
 
-def _check_size(found: _Found, entry: Entry) -> None:
-    size = (*found.X.shape, len(np.unique(found.y)))
+def _check_size(downloaded: _Download, entry: Entry) -> None:
+    size = (*downloaded.X.shape, len(np.unique(downloaded.y)))
     expected = (entry.n_samples, entry.n_features, entry.n_classes)
     if size != expected:
         raise FileError(
-            f"{found.origin}: has {size[0]} x {size[1]} values in {size[2]} classes, not "
+            f"{downloaded.origin}: has {size[0]} x {size[1]} values in {size[2]} classes, not "
             f"{expected[0]} x {expected[1]} in {expected[2]}: this is not {entry.name}."
         )
 
@@ -162,14 +161,15 @@ def _checksum_file(target: Path) -> Path:
     return target.with_suffix(".sha256")
 
 
-def _check_unchanged(name: str, checksum: str, known: str | None, target: Path) -> None:
+def _check_unchanged(name: str, checksum: str, expected: str | None, target: Path) -> None:
     kept = _checksum_file(target)
-    if known is None and kept.exists():
-        known = kept.read_text(encoding="utf-8").split(" ")[0]
-    if known not in (None, checksum):
+    if expected is None and kept.exists():
+        expected = kept.read_text(encoding="utf-8").split(" ")[0]
+    if expected not in (None, checksum):
         advice = f"; if you trust it, remove {kept}" if kept.exists() else ""
         raise FileError(
-            f"{name}: has changed (its SHA-256 is {checksum}, not {known}) and is refused{advice}."
+            f"{name}: has changed (its SHA-256 is {checksum}, not {expected}) and is refused"
+            f"{advice}."
         )
 
 

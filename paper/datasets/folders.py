@@ -66,16 +66,16 @@ def dataset_path(name: str, *, folder: str | os.PathLike[str] | None = None) -> 
         for place, stem in enumerate(stems)
         for ending in ENDINGS
     }
-    found = [(wanted[key], path) for key, path in _data_files(where) if key in wanted]
-    if found:
-        return min(found)[1]
+    matches = [(wanted[key], path) for key, path in _data_files(where) if key in wanted]
+    if matches:
+        return min(matches)[1]
     looked_for = ", ".join(stem + (ending or "/") for stem in stems for ending in ENDINGS)
     if entry:
         message = f"{entry.name} is not in {where} (looked for {looked_for})."
         advice = entry.obtain
     else:
         message = f"No data set is called {name!r}, and {where} has no {looked_for}."
-        advice = "Known: " + ", ".join(known.name for known in list_datasets()) + "."
+        advice = "Known: " + ", ".join(entry.name for entry in list_datasets()) + "."
     raise FileNotFoundError(f"{message} {advice}")
 
 

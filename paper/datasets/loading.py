@@ -122,6 +122,6 @@ def _classes_in_names(table: Table, entry: Entry | None) -> IntArray | None:
     if entry is None or not isinstance(entry.home, Archive):
         return None
     # As unpacked from the archive: all images in one folder.
-    found = [re.fullmatch(entry.home.class_in_name, str(row)) for row in table.row_ids]
-    classes = [int(match[1]) for match in found if match]
-    return np.array(classes, dtype=np.int64) if len(classes) == len(found) else None
+    matches = [re.fullmatch(entry.home.class_in_name, str(row)) for row in table.row_ids]
+    classes = [int(match[1]) for match in matches if match]
+    return np.array(classes, dtype=np.int64) if len(classes) == len(matches) else None

@@ -41,21 +41,19 @@ def results_csv(rows: Iterable[RowResults]) -> str:
     text = StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)
-    for found in rows:
-        for (setting, name), result in found.results.items():
-            row = found.row
-            figures: list[str] = []
-            for measure in MEASURES:
-                figures += [
-                    f"{row.figures[measure][name]:.4f}",
-                    f"{result.mean(measure):.4f}",
-                    f"{result.std(measure):.4f}",
-                ]
+    for row in rows:
+        published = row.row
+        for (setting, name), result in row.results.items():
+            label_tuned = "yes" if setting == "tuned" else "no"
+            figures = [
+                f"{figure:.4f}"
+                for m in MEASURES
+                for figure in (published.figures[m][name], result.mean(m), result.std(m))
+            ]
             writer.writerow(
                 (
-                    *(row.table, row.dataset, row.n_clusters or "", name, setting),
-                    "yes" if setting == "tuned" else "no",
-                    *figures,
+                    *(published.table, published.dataset, published.n_clusters or ""),
+                    *(name, setting, label_tuned, *figures),
                     *(len(result.scores), f"{result.seconds:.2f}", dumped(dict(result.parameters))),
                 )
             )
@@ -71,7 +69,7 @@ def table_markdown(table: int, rows: Sequence[RowResults], n_seeds: int) -> str:
     ]
     for measure in MEASURES:
         parts += [f"## {measure}", _measure_table(measure, rows)]
-    absent = [found.row.title for found in rows if found.absent]
+    absent = [row.row.title for row in rows if row.absent]
     if absent:
         parts.append("Data absent, so only the paper's figures: " + "; ".join(absent) + ".")
     tuned = _tuned_weights(rows)
@@ -99,14 +97,14 @@ def _measure_table(measure: str, rows: Sequence[RowResults]) -> str:
         "| data | | " + " | ".join(str(methods()[name].column) for name in names) + " |",
         "|---|---|" + "---:|" * len(names),
     ]
-    for found in rows:
-        printed = found.row.figures[measure]
-        lines.append(_line(found.row.title, "published", {n: (printed[n], None) for n in names}))
+    for row in rows:
+        printed = row.row.figures[measure]
+        lines.append(_line(row.row.title, "published", {n: (printed[n], None) for n in names}))
         for setting, title in SETTINGS.items():
             cells = {
                 name: (result.mean(measure), result.std(measure))
                 for name in names
-                if (result := found.results.get((setting, name)))
+                if (result := row.results.get((setting, name)))
             }
             if cells:
                 lines.append(_line("", title, cells))
@@ -133,14 +131,14 @@ def _line(title: str, source: str, cells: Mapping[str, tuple[float, float | None
 
 def _tuned_weights(rows: Sequence[RowResults]) -> str:
     lines = []
-    for found in rows:
+    for row in rows:
         chosen = [
-            f"{methods()[name].title}: {_weights(name, found.results['tuned', name])}"
+            f"{methods()[name].title}: {_weights(name, row.results['tuned', name])}"
             for name in GRIDS
-            if ("tuned", name) in found.results
+            if ("tuned", name) in row.results
         ]
         if chosen:
-            lines.append(f"- {found.row.title}: " + "; ".join(chosen))
+            lines.append(f"- {row.row.title}: " + "; ".join(chosen))
     return "\n".join(lines)
 
 

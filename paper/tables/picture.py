@@ -43,14 +43,14 @@ def draw_table(rows: Sequence[RowResults], path: Path) -> None:
 
 def _panel(ax: Axes, measure: str, name: str, rows: Sequence[RowResults]) -> None:
     places = np.arange(len(rows))
-    printed = [found.row.figures[measure][name] for found in rows]
+    printed = [row.row.figures[measure][name] for row in rows]
     published: dict[str, Any] = {"marker": "o", "s": 62, "facecolors": "none", "edgecolors": BLACK}
     # At the level of our run at the paper's settings, to which a line joins it.
     level = places + MARKS["paper"][3]
     ax.scatter(printed, level, linewidths=1.2, zorder=2, label="published", **published)
     for setting, title in SETTINGS.items():
         marker, color, size, below = MARKS[setting]
-        kept = [k for k, found in enumerate(rows) if (setting, name) in found.results]
+        kept = [k for k, row in enumerate(rows) if (setting, name) in row.results]
         if not kept:
             continue
         results = [rows[k].results[setting, name] for k in kept]
@@ -68,7 +68,7 @@ def _panel(ax: Axes, measure: str, name: str, rows: Sequence[RowResults]) -> Non
             "linewidths": 0,
         }
         ax.scatter(means, level, zorder=3, label=title, **style)
-    ax.set_yticks(places, [found.row.title for found in rows])
+    ax.set_yticks(places, [row.row.title for row in rows])
     ax.set(ylim=(len(rows) - 0.5, -0.5), xlim=(-0.03, 1.03))
     ax.set_xticks((0, 0.5, 1), ("0", "0.5", "1"))
     ax.tick_params(length=0)
