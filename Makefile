@@ -7,7 +7,7 @@ BASE := $(VENV)/.base
 READY := $(VENV)/.ready
 PIP := $(RUN) -m pip install --disable-pip-version-check
 
-.PHONY: demo test fuzz faults bench docs docs-open release clean
+.PHONY: demo test paper fuzz faults bench docs docs-open release clean
 
 demo: $(BASE)
 	$(RUN) -m srsg demo
@@ -15,6 +15,14 @@ demo: $(BASE)
 # Two processes; the tests of a file stay together, because they share what is expensive to make.
 test: $(READY)
 	$(RUN) -m pytest -n 2 --dist loadfile
+
+# The paper's tables and figures, into docs/results. DATA or SRSG_DATA names the folder of its data;
+# QUICK=1 takes a few small rows; TABLE, FIGURE, SEEDS, JOBS and OUTPUT are options of `python -m paper`.
+paper: $(BASE)
+	$(PIP) --quiet --editable ".[data,files,plot]"
+	$(RUN) -m paper $(if $(DATA),--data "$(DATA)") $(if $(QUICK),--quick) \
+		$(if $(TABLE),--table $(TABLE)) $(if $(FIGURE),--figure $(FIGURE)) \
+		$(if $(SEEDS),--seeds $(SEEDS)) $(if $(JOBS),--jobs $(JOBS)) $(if $(OUTPUT),--output "$(OUTPUT)")
 
 # Random cases with bounds checks and a watchdog; CASES=1000 runs fewer.
 fuzz: $(READY)

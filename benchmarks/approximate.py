@@ -24,9 +24,9 @@ import numpy as np
 from scipy import sparse
 
 from benchmarks.case import LAM
+from paper.datasets import load_dataset
 from srsg import SRSG
 from srsg.coding import candidates
-from srsg.datasets import load_dataset
 from srsg.metrics import clustering_accuracy, normalized_mutual_info
 
 Codes = sparse.csr_array

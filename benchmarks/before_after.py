@@ -114,7 +114,7 @@ def measured(
 
 def measure(name: str, folder: Path | None, sources: dict[str, Path], runs: int) -> str:
     """A row of the table."""
-    from srsg.datasets import load_dataset
+    from paper.datasets import load_dataset
     from srsg.metrics import clustering_accuracy
 
     data = load_dataset(name, folder=folder)
@@ -135,7 +135,7 @@ def laplacian_row(
     name: str, n_clusters: int, folder: Path | None, sources: dict[str, Path], runs: int
 ) -> str:
     """A row of the table of the Laplacian l1-graph."""
-    from srsg.datasets import load_dataset
+    from paper.datasets import load_dataset
 
     data = load_dataset(name, folder=folder)
     X = data.X[np.isin(data.y, np.unique(data.y)[:n_clusters])]
@@ -150,7 +150,7 @@ def laplacian_row(
 
 def large_row(folder: Path | None, sources: dict[str, Path]) -> str:
     """The row of all of MNIST."""
-    from srsg.datasets import load_dataset
+    from paper.datasets import load_dataset
 
     data = load_dataset("MNIST", folder=folder)
     found = in_turns(sources, 1, task="large", X=data.X, n_clusters=data.n_clusters)

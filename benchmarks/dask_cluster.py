@@ -28,7 +28,7 @@ import numpy as np
 from distributed import Client, LocalCluster
 
 from srsg import SRSG, L1Graph
-from srsg.experiments.comparison import peak_megabytes
+from srsg.cli.comparison import peak_megabytes
 from srsg.running.dask.engine import DaskEngine
 from srsg.running.dask.files import read_array
 

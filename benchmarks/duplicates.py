@@ -16,8 +16,8 @@ from time import perf_counter
 
 import numpy as np
 
+from paper.datasets import load_dataset
 from srsg import SRSG
-from srsg.datasets import load_dataset
 from srsg.metrics import clustering_accuracy
 
 N_GROUPS = 4

@@ -1,6 +1,6 @@
 """MNIST as scattering features, clustered by elastic-net codes: accuracy, time and memory.
 
-``python benchmarks/mnist_scattering.py --data DIR`` takes all 70,000 images; ``--points N`` takes N
+``python -m benchmarks.mnist_scattering --data DIR`` takes all 70,000 images; ``--points N`` takes N
 random ones. Time is CPU time over that of a blocked float32 product of all coded points with each
 other, measured in the same run.
 """
@@ -15,8 +15,8 @@ from pathlib import Path
 import numpy as np
 from sklearn.decomposition import PCA
 
+from paper.datasets import load_dataset
 from srsg import ElasticNetGraph
-from srsg.datasets import load_dataset
 from srsg.features import Scattering
 from srsg.metrics import scores
 

@@ -23,9 +23,9 @@ import numpy as np
 from sklearn import datasets
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from srsg.estimators.cluster_counts import count_clusters
 
 from srsg import SRSG, RidgeGraph
-from srsg.estimators.cluster_counts import count_clusters
 
 Data = tuple[np.ndarray, np.ndarray]
 

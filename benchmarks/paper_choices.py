@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from paper.datasets import load_dataset
+from paper.published import published_rows
 from srsg import SRSG, L1Graph
-from srsg.datasets import load_dataset
-from srsg.experiments.published import published_rows
 from srsg.metrics import clustering_accuracy
 
 HEAD = """# What the paper leaves open about SRSG

@@ -20,10 +20,10 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from srsg.datasets import load_dataset
-from srsg.experiments.journal import made_by
-from srsg.experiments.published import published_rows
-from srsg.experiments.report import EXACT_DATA
+from paper.datasets import load_dataset
+from paper.journal import made_by
+from paper.published import published_rows
+from paper.tables.pages import EXACT_DATA
 from srsg.metrics import clustering_accuracy
 from srsg.registry import methods
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
-from srsg.datasets import load_dataset
+from paper.datasets import load_dataset
 
 # The first example of a property also compiles kernels.
 settings.register_profile("default", deadline=None, max_examples=25, derandomize=True)

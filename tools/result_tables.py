@@ -38,7 +38,7 @@ def measured() -> dict[str, Any]:
 
 @cache
 def evaluation() -> dict[tuple[str, str, str, str], dict[str, str]]:
-    """What ``srsg reproduce`` wrote: one line for each data set, number, method and setting."""
+    """What ``make paper`` wrote: one line for each data set, number, method and setting."""
     lines = {}
     for number in (1, 2, 3):
         with (RESULTS / f"table-{number}.csv").open() as file:

@@ -19,14 +19,14 @@ from PIL import Image
 from scipy import sparse
 
 import srsg
-from srsg.experiments.comparison import compare_methods, pairwise_ari
+from srsg.cli.comparison import compare_methods, pairwise_ari
 from srsg.files import write_graph
 from srsg.running.progress import Progress
 from support.cli_runs import command, good, planes, run, start, table_of_planes
 from support.file_samples import FRAME, TABLES, WITH_LABELS, Y, saved, saved_array
 
 HEAVY = {"numpy", "numba", "sklearn", "matplotlib", "pandas", "scipy"}
-COMMANDS = [[], *([name] for name in ("cluster", "compare", "predict", "info", "demo")), ["data"]]
+COMMANDS = [[], *([name] for name in ("cluster", "compare", "predict", "info", "demo"))]
 
 
 @pytest.fixture(scope="module")
@@ -281,16 +281,6 @@ def test_one_cluster(table):
 
 def test_info_is_content_with_good_data(table):
     assert "Fit for clustering: yes." in good("info", table, "--labels", "kind").stdout
-
-
-def test_data_sets_by_name(tmp_path):
-    np.savez(tmp_path / "Heart.npz", X=np.eye(4), y=[0, 0, 1, 1])
-    listed = good("data", "list", "--folder", tmp_path).stdout
-    assert re.search(rf"Heart +270 +13 +2 +{re.escape(str(tmp_path))}", listed)
-    assert re.search(r"COIL-20 .*srsg data fetch 'COIL-20'", listed)
-    for verb in ("path", "fetch"):
-        found = good("data", verb, "heart", "--folder", tmp_path).stdout
-        assert found.strip() == str(tmp_path / "Heart.npz")
 
 
 def test_demo_ends_with_its_report(tmp_path):

@@ -17,7 +17,7 @@ from PIL import Image
 
 import srsg.files.atomic
 from srsg import SRSG
-from srsg.experiments import comparison
+from srsg.cli import comparison
 from support.cli_runs import run, start, table_of_planes, the_error
 from support.file_samples import cut, raw, saved, saved_array, text
 
@@ -149,8 +149,6 @@ def test_compare_and_predict_say_what_they_need(tmp_path, table):
     assert "exceeds the number" in the_error("compare", table, "-k", 99)
     assert "there is no such file" in the_error("predict", tmp_path / "m.skops", table)
     assert "not a model that srsg saved" in the_error("predict", raw(tmp_path / "m.skops"), table)
-    assert "No data set is called 'magic'" in the_error("data", "path", "magic")
-    assert "cannot be downloaded" in the_error("data", "fetch", "CMU PIE", "--folder", tmp_path)
     assert "No such command 'magic'" in the_error("magic", code=2)
 
 

@@ -72,7 +72,7 @@ def test_every_field_is_an_option_of_cluster():
         assert {each.name for each in fields(group)} <= offered
 
 
-@pytest.mark.parametrize("command", ["cluster", "compare", "predict", "info", "demo", "reproduce"])
+@pytest.mark.parametrize("command", ["cluster", "compare", "predict", "info", "demo"])
 def test_the_size_of_blocks_is_no_option(command):
     assert not {name for name in options_of(command) if "block" in name}
 

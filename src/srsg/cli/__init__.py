@@ -12,12 +12,10 @@ import typer
 from srsg.cli.cluster import cluster
 from srsg.cli.compare import compare
 from srsg.cli.console import Commands
-from srsg.cli.data import data
 from srsg.cli.demo import demo
 from srsg.cli.groups import with_groups
 from srsg.cli.info import info
 from srsg.cli.predict import predict
-from srsg.cli.reproduce import reproduce
 
 app = typer.Typer(
     cls=Commands,
@@ -30,8 +28,6 @@ for command in (cluster, compare, predict):
     app.command()(with_groups(command))
 app.command()(with_groups(info, leave_out=["drop_missing"]))
 app.command()(demo)
-app.command()(reproduce)
-app.add_typer(data, name="data")
 
 
 def _print_version(wanted: bool) -> None:

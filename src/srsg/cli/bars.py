@@ -19,7 +19,7 @@ from rich.table import Column
 from rich.text import Text
 
 from srsg.cli.console import errors, escape, note
-from srsg.running.progress import SILENT, Progress, Stage, Watcher, send_progress_to
+from srsg.running.progress import SILENT, Progress, Stage, send_progress_to
 
 
 @contextmanager
@@ -34,7 +34,7 @@ def bars(quiet: bool = False) -> Iterator[Progress]:
             # Bars would fill a log file; notes belong there too.
             yield Notes()
         return
-    with _display(SpinnerColumn(), "{task.description}", transient=True) as display:
+    with _display() as display:
         shown = Bars(display)
         with send_progress_to(shown):
             yield shown
@@ -76,29 +76,6 @@ class _Bar:
         self._display.advance(self._task, steps)
 
 
-class OverallBar(Watcher):
-    """One bar for all work: what runs, how much is done, about how long the rest takes."""
-
-    def __init__(self, display: Display, task: TaskID) -> None:
-        self._display, self._task = display, task
-
-    def starts(self, what: str) -> None:
-        self._display.update(self._task, what=escape(what))
-
-    def ends(self, share: float) -> None:
-        self._display.advance(self._task, share)
-
-    def note(self, message: str) -> None:
-        self._display.console.print(escape(message), soft_wrap=True)
-
-
-@contextmanager
-def bar(title: str) -> Iterator[OverallBar]:
-    """One bar for all work in the block; it stays on the screen."""
-    with _display(TextColumn("{task.description}"), "{task.fields[what]}") as display:
-        yield OverallBar(display, display.add_task(title, total=1.0, what=""))
-
-
 class _Remaining(TimeRemainingColumn):
     """The time left, said to be that; nothing as long as nobody knows."""
 
@@ -114,16 +91,16 @@ class _Elapsed(TimeElapsedColumn):
         return Text("elapsed: ") + super().render(task)
 
 
-def _display(start: TextColumn | SpinnerColumn, end: str, transient: bool = False) -> Display:
+def _display() -> Display:
     return Display(
-        start,
+        SpinnerColumn(),
         BarColumn(bar_width=24),
         TextColumn("{task.percentage:>3.0f} %"),
         # On a narrow terminal the bar gets shorter, and a line stays one line.
         _Elapsed(table_column=Column(no_wrap=True)),
         _Remaining(table_column=Column(no_wrap=True)),
-        TextColumn(end),
+        TextColumn("{task.description}"),
         console=errors,
-        transient=transient,
+        transient=True,
         redirect_stdout=False,  # otherwise results would end up on standard error
     )

@@ -18,7 +18,7 @@ from srsg.cli.preparation import Preparing, notes_on_near_rows, prepare
 from srsg.registry import methods
 
 if TYPE_CHECKING:
-    from srsg.experiments.comparison import MethodResult
+    from srsg.cli.comparison import MethodResult
     from srsg.files import Table
 
 SCORES = ("AC", "NMI", "ARI")
@@ -62,8 +62,8 @@ def compare(
         prepared = prepare(table.X, preparing, table)
         for line in () if quiet else (*prepared.notes, *notes_on_near_rows(prepared.X)):
             note(line)
+        from srsg.cli.comparison import compare_methods
         from srsg.cutting.kmeans import check_cluster_count
-        from srsg.experiments.comparison import compare_methods
 
         # Checked here, once: otherwise every method would fail with the same error.
         k = clusters or _number_of_classes(table)
@@ -171,7 +171,7 @@ def _print_agreement(outcomes: Sequence[MethodResult]) -> None:
     from rich.console import Console
     from rich.table import Table as Drawn
 
-    from srsg.experiments.comparison import pairwise_ari
+    from srsg.cli.comparison import pairwise_ari
 
     names = [found.method for found in outcomes]
     drawn = Drawn(title="agreement (ARI)", box=None, pad_edge=False, title_justify="left")

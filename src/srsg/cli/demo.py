@@ -39,7 +39,7 @@ def demo(
             from sklearn.datasets import load_digits
 
             from srsg import SRSG
-            from srsg.experiments.comparison import compare_methods
+            from srsg.cli.comparison import compare_methods
             from srsg.report import write_report
 
             X, y = load_digits(return_X_y=True)

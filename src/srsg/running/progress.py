@@ -131,16 +131,3 @@ def progress_for(verbose: bool | int) -> Progress:
     """The progress that an estimator's ``verbose`` asks for, unless :func:`send_progress_to` has
     set another."""
     return _listener.get() or (PrintedProgress() if verbose else SILENT)
-
-
-class Watcher:
-    """Told about many pieces of work whose shares of the whole are known; shows nothing."""
-
-    def starts(self, what: str) -> None:
-        """A piece of work starts."""
-
-    def ends(self, share: float) -> None:
-        """It is done, and with it this share of all the work, whose total is 1."""
-
-    def note(self, message: str) -> None:
-        """A line worth keeping."""
