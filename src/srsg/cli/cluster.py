@@ -16,6 +16,7 @@ from srsg.cli.cluster_options import (
     RunningOptions,
     check_features,
     check_on_cluster,
+    check_scheduler,
     check_searched_count,
     check_size,
     check_without_graph,
@@ -25,8 +26,9 @@ from srsg.cli.cluster_options import (
 )
 from srsg.cli.console import note, say
 from srsg.cli.groups import Reading
-from srsg.cli.preparation import Prepared, Preparing, notes_on_near_rows, prepare
+from srsg.cli.preparation import Preparing, notes_on_near_rows, prepare
 from srsg.registry import Method
+from srsg.running.config import config_context
 from srsg.running.progress import SILENT, announce_compiling
 
 if TYPE_CHECKING:
@@ -56,7 +58,6 @@ def cluster(
     # Notes are for people, and JSON is for programs.
     quiet = quiet or json
     # All options are checked before DATA is read: a mistake should show at once, not after minutes.
-    method.check()
     chosen = chosen_method(method, running)
     check_without_graph(chosen, clusters, files)
     check_searched_count(chosen, clusters)
@@ -68,10 +69,11 @@ def cluster(
         with progress.stage("loading", 1):
             given = {**method.parameters(), **running.parameters()}
             estimator = make_estimator(chosen, given, clusters, files)
-            if method.approximate:
+            if method.candidates is not None:
                 from srsg.coding.candidates import check_faiss
 
                 check_faiss()
+            check_scheduler(chosen, estimator, running)
             files.check([data, reading.labels])
         table = reading.read(
             data,
@@ -88,22 +90,27 @@ def cluster(
         start = time.perf_counter()
         with progress.stage("features", 1):
             X = features_of(table, method.features, running.jobs)
-            prepared = _prepared(X, preparing, table, chosen, running)
-        affine = _make_affine(estimator, prepared, method)
-        near = [] if quiet or chosen.name == "kmeans" else notes_on_near_rows(prepared.X)
-        for line in () if quiet else (*prepared.notes, *affine, *near):
+            model: Any = estimator
+            notes: list[str] = []
+            if running.scheduler is None:  # otherwise the points are with the workers
+                model, notes = prepare(estimator, X, preparing, table, by_search=chosen is SEARCH)
+        notes += _make_affine(model, method)
+        if not quiet and chosen.name != "kmeans":
+            notes += notes_on_near_rows(X)
+        for line in () if quiet else notes:
             note(line)
-        with announce_compiling(SILENT if quiet else progress):
-            estimator.fit(prepared.X)
+        with announce_compiling(SILENT if quiet else progress), config_context(**running.config()):
+            model.fit(X)
+        estimator = vars(model).get("clusterer_", model)
         seconds = time.perf_counter() - start
         for line in () if quiet else _choices(estimator, clusters):
             note(line)
         if written:
             with progress.stage(f"writing {', '.join(written)}", 1):
                 title = f"Clusters of {Path(data).name}"
-                _write(files, estimator, table, prepared, seconds, title=title)
+                _write(files, model, estimator, table, X, seconds, title=title)
     if files.output == options.STANDARD_OUTPUT and not json:  # after the bars are gone
-        _write_labels(files, estimator, table, prepared)
+        _write_labels(files, model, table, X)
     found = _summary(data, chosen, estimator, table, seconds, written)
     if json:
         print(jsonlib.dumps(found, indent=2))
@@ -111,23 +118,15 @@ def cluster(
         say(line)
 
 
-def _prepared(
-    X: Any, preparing: Preparing, table: Table, chosen: Method, running: RunningOptions
-) -> Prepared:
-    if running.scheduler is not None:  # the points are with the workers
-        return Prepared(X)
-    return prepare(X, preparing, table, by_search=chosen is SEARCH)
-
-
-def _make_affine(estimator: Any, prepared: Prepared, method: MethodOptions) -> list[str]:
-    """Give the estimator a constant coordinate if the points were centred; what there is to say."""
-    if not prepared.centred or method.affine is not None:
+def _make_affine(model: Any, method: MethodOptions) -> list[str]:
+    """Add a constant coordinate if the columns are centred; notes for the user."""
+    if getattr(model, "scale", None) != "standard" or method.affine is not None:
         return []
-    if "affine" not in estimator.get_params():
+    if "affine" not in model.clusterer.get_params():
         return []
-    # The origin is now amid the points. Two clusters on opposite sides of it would lie in the same
-    # directions but for their signs, which codes do not see.
-    estimator.set_params(affine=True)
+    # Centring moved the origin inside the data. Two clusters on opposite sides of it would lie in
+    # the same directions but for their signs, which codes do not see.
+    model.clusterer.set_params(affine=True)
     return ["columns are centred, so a constant coordinate was added (--no-affine leaves it out)"]
 
 
@@ -165,24 +164,25 @@ def _runner_up(results: dict[str, list[Any]], best: int) -> str:
     return f" (score {score[best]:.2f}; second {names[second]}, {score[second]:.2f})"
 
 
-def _write_labels(files: OutputFiles, estimator: Any, table: Table, prepared: Prepared) -> None:
+def _write_labels(files: OutputFiles, model: Any, table: Table, X: Any) -> None:
     from srsg.explaining.confidence import confidence
 
-    values = confidence(estimator, prepared.X).values
-    outputs.write_labelled_rows(files.output, table, estimator.labels_, values, append=files.append)
+    values = confidence(model, X).values
+    outputs.write_labelled_rows(files.output, table, model.labels_, values, append=files.append)
 
 
 def _write(
     files: OutputFiles,
+    model: Any,
     estimator: Any,
     table: Table,
-    prepared: Prepared,
+    X: Any,
     seconds: float,
     title: str = "",
 ) -> None:
     """Write all files that are asked for, each atomically."""
     if files.output != options.STANDARD_OUTPUT:
-        _write_labels(files, estimator, table, prepared)
+        _write_labels(files, model, table, X)
     if files.graph is not None:
         from srsg.explaining.unwrapping import clusterer_of
         from srsg.files import write_graph
@@ -190,17 +190,21 @@ def _write(
         graph = clusterer_of(estimator).affinity_matrix_
         write_graph(files.graph, graph, labels=estimator.labels_)
     if files.model is not None:
-        _save(files.model, prepared.model(estimator), table)
+        _save(files.model, model, table)
     if files.report is not None:
         from srsg.report import write_report
 
         # The page of a search explains its choice; any other model shows columns in their units.
-        search = hasattr(estimator, "best_name_")
-        plain = search or not prepared.steps
+        if model is estimator:
+            shown, points = model, table.X
+        elif hasattr(estimator, "best_name_"):
+            shown, points = estimator, model.prepared(X)
+        else:
+            shown, points = model, model.columns_.undone(model.prepared(X))
         write_report(
             files.report,
-            estimator if plain else prepared.model(estimator),
-            (prepared.X if prepared.steps else table.X) if plain else prepared.in_units(),
+            shown,
+            points,
             y=table.y,
             class_names=table.class_names,
             image_shape=table.image_shape,
@@ -213,14 +217,11 @@ def _write(
 
 def _save(path: Path, model: Any, table: Table) -> None:
     import numpy as np
-    from sklearn.pipeline import Pipeline
 
     from srsg.persistence import save_model
 
     if table.feature_names is not None:
-        # A pipeline has the names that its first step has.
-        first = model.steps[0][1] if isinstance(model, Pipeline) else model
-        first.feature_names_in_ = np.array(table.feature_names, dtype=object)
+        model.feature_names_in_ = np.array(table.feature_names, dtype=object)
     save_model(model, path)
 
 
@@ -259,7 +260,7 @@ def _certificates(estimator: Any) -> dict[str, Any] | None:
     if quantiles is None:
         return None
     return {
-        "approximate": estimator.approximate,
+        "approximate": estimator.n_candidates is not None,
         "n_points": len(estimator.certified_),
         "kkt_quantiles": {f"{share:.0%}": value for share, value in quantiles.items()},
     }

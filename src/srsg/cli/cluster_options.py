@@ -62,29 +62,20 @@ class MethodOptions:
             show_default="the values of DATA",
         ),
     ] = None
-    approximate: Annotated[
-        bool,
+    candidates: Annotated[
+        int | None,
         option(
             FITTING,
-            "For very many points: code each point over candidates found by an index.",
-            "--approximate",
+            "For very many points: code each point over so many candidates, such as 100, that an "
+            "index finds.",
+            show_default="all points",
         ),
-    ] = False
-    candidates: Annotated[int | None, _of_method("With --approximate: candidates per point.")] = (
-        None
-    )
-
-    def check(self) -> None:
-        """Refuse options that cannot be combined."""
-        if self.candidates is not None and not self.approximate:
-            raise typer.BadParameter("--candidates needs --approximate.")
+    ] = None
 
     def parameters(self) -> dict[str, Any]:
         """Parameters of the estimator."""
         given = asdict(self)
         del given["method"], given["features"]
-        # A method without this parameter would refuse even False, so only True is passed on.
-        given["approximate"] = self.approximate or None
         given["n_candidates"] = given.pop("candidates")
         return {name: value for name, value in given.items() if value is not None}
 
@@ -93,9 +84,12 @@ class MethodOptions:
 class RunningOptions:
     """Where and with what the method runs; labels depend on the seed only."""
 
-    memory: Annotated[
+    store: Annotated[
         Path | None,
-        option(FITTING, "Folder in which graphs are kept, so that another -k is quick."),
+        option(
+            FITTING,
+            "Folder that keeps results: an interrupted run goes on, and another -k is quick.",
+        ),
     ] = None
     max_memory: Annotated[
         str | None,
@@ -114,23 +108,21 @@ class RunningOptions:
             metavar="ADDRESS",
         ),
     ] = None
-    checkpoint: Annotated[
-        Path | None,
-        option(FITTING, "Folder in which work is kept, so that an interrupted run can continue."),
-    ] = None
     seed: options.Seed = 0
     jobs: options.Jobs = None
 
     def parameters(self) -> dict[str, Any]:
         """Parameters of the estimator."""
         given = {
-            "memory": None if self.memory is None else str(self.memory),
-            "max_memory": self.max_memory,
+            "store": None if self.store is None else str(self.store),
             "n_jobs": self.jobs,
-            "engine": self.scheduler,
-            "checkpoint": None if self.checkpoint is None else str(self.checkpoint),
             "random_state": self.seed,
         }
+        return {name: value for name, value in given.items() if value is not None}
+
+    def config(self) -> dict[str, Any]:
+        """Settings of :func:`srsg.config_context`."""
+        given = {"max_memory": self.max_memory, "engine": self.scheduler}
         return {name: value for name, value in given.items() if value is not None}
 
 
@@ -141,7 +133,7 @@ class OutputFiles:
     output: options.LabelsFile = options.STANDARD_OUTPUT
     append: options.Append = False
     graph: Annotated[Path | None, _file("The graph: .npz .graphml .csv.")] = None
-    model: Annotated[Path | None, _file("The model, for srsg predict: .skops.")] = None
+    model: Annotated[Path | None, _file("The model, for srsg predict: .srsg.")] = None
     report: Annotated[Path | None, _file("A report to open in a browser: .html.")] = None
 
     def check(self, inputs: Sequence[str | None]) -> None:
@@ -154,12 +146,8 @@ class OutputFiles:
         outputs.check_not_inputs(named, inputs)
         outputs.check_labels_file(self.output, self.append)
         outputs.check_output(self.graph, GRAPH_ENDINGS, "--graph")
-        outputs.check_output(self.model, (".skops",), "--model")
+        outputs.check_output(self.model, (".srsg",), "--model")
         outputs.check_output(self.report, (".html", ".htm"), "--report")
-        if self.model is not None:
-            from srsg.persistence import check_skops
-
-            check_skops()
 
     def asked_for(self) -> dict[str, Path]:
         """The files by what goes into them, standard output left out."""
@@ -184,7 +172,8 @@ def chosen_method(method: MethodOptions, running: RunningOptions) -> Method:
     name = method.method
     if name is None:
         # The search compares methods, so it does not have their options.
-        own = {**method.parameters(), **running.parameters()}.keys() - {"n_jobs", "random_state"}
+        given = {**method.parameters(), **running.parameters(), **running.config()}
+        own = given.keys() - {"n_jobs", "random_state", "max_memory"}
         name = "srsg" if own else options.AUTO
     return SEARCH if name == options.AUTO else methods()[name]
 
@@ -211,13 +200,20 @@ def make_estimator(
     known = signature(chosen.estimator).parameters
     for name in given:
         if name not in known:
-            spelt = {"n_jobs": "--jobs", "engine": "--scheduler", "n_candidates": "--candidates"}
+            spelt = {"n_jobs": "--jobs", "n_candidates": "--candidates"}
             flag = spelt.get(name, f"--{name.replace('_', '-')}")
             raise typer.BadParameter(f"{flag} is not an option of the method {chosen.name}.")
     if chosen is SEARCH and files.graph is not None:
         given = {**given, "candidates": "graphs"}
     count = int(clusters) if clusters not in (None, "auto") else "auto"
     return chosen.estimator(n_clusters=count, **given)
+
+
+def check_scheduler(method: Method, estimator: Any, running: RunningOptions) -> None:
+    """Raise an error if the method cannot work on a cluster."""
+    on_cluster = hasattr(estimator, "_coder") and estimator._coder().on_cluster
+    if running.scheduler is not None and not on_cluster:
+        raise typer.BadParameter(f"--scheduler is not an option of the method {method.name}.")
 
 
 def check_without_graph(method: Method, clusters: str | None, files: OutputFiles) -> None:

@@ -59,8 +59,9 @@ def compare(
     check_not_inputs({"--output": output}, [data, reading.labels])
     with bars(quiet) as progress:
         table = reading.read(data, progress, quiet=quiet, keep_missing=preparing.impute is not None)
-        prepared = prepare(table.X, preparing, table)
-        for line in () if quiet else (*prepared.notes, *notes_on_near_rows(prepared.X)):
+        model, notes = prepare(None, table.X, preparing, table)
+        X = table.X if model is None else model.columns_of(table.X)
+        for line in () if quiet else (*notes, *notes_on_near_rows(X)):
             note(line)
         from srsg.cli.comparison import compare_methods
         from srsg.cutting.kmeans import check_cluster_count
@@ -72,13 +73,13 @@ def compare(
         outcomes = []
         with progress.stage("all methods", len(chosen)) as stage:
             for found in compare_methods(
-                prepared.X,
+                X,
                 k,
                 y=table.y,
                 names=chosen,
                 random_state=seed,
                 n_jobs=jobs,
-                affine=prepared.centred,
+                affine=getattr(model, "scale", None) == "standard",
                 progress=progress,
             ):
                 outcomes.append(found)

@@ -30,16 +30,15 @@ _AS_OPTIONS = {
     "n_clusters=": "-k ",
     "n_neighbors=": "--n-neighbors ",
     "n_candidates=": "--candidates ",
-    "approximate=True": "--approximate",
+    "n_candidates needs": "--candidates needs",
     "scale_neighbor=": "--scale-neighbor ",
     "labels=": "--labels ",
     "columns=...": "--columns",
     "variable=...": "--variable",
     "encoding=": "--encoding ",
     "novelty=": "--novelty ",
-    "max_memory='": "--max-memory '",  # before the next, which is a part of it
-    "memory='": "--memory '",
-    "checkpoint='": "--checkpoint '",
+    "max_memory='": "--max-memory '",
+    "store='": "--store '",
 }
 """The library's messages name parameters; these are the options of the command line for them."""
 

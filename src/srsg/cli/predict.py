@@ -18,7 +18,7 @@ from srsg.cli.outputs import (
     score_line,
     write_labelled_rows,
 )
-from srsg.cli.preparation import has_imputer, notes_on_gaps
+from srsg.cli.preparation import fills_gaps, notes_on_gaps
 from srsg.running.progress import SILENT, announce_compiling
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def predict(
             fitted = _load(model)
             features = getattr(fitted, "feature_names_in_", None)
             names = None if features is None else features.tolist()
-            fills_in = has_imputer(fitted) and not reading.drop_missing
+            fills_in = fills_gaps(fitted) and not reading.drop_missing
         table = reading.read(
             data,
             progress,

@@ -1,11 +1,11 @@
 """What is done to the columns before they are clustered: scaling, and filling in what is missing.
 
-The fitted steps become part of the model, so that new points are treated in the same way.
+Both become part of the model, so that new points are treated in the same way.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -48,39 +48,15 @@ class Preparing:
     ] = None
 
 
-@dataclass(frozen=True, eq=False)
-class Prepared:
-    """Points that were scaled and filled in, and the fitted steps that did it."""
-
-    X: NDArray
-    steps: list[tuple[str, Any]] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    centred: bool = False
-    """Whether the mean point is the origin, where points and their mirror images look alike."""
-
-    def model(self, estimator: Any) -> Any:
-        """The steps and what was fitted on their output as one model, for new points."""
-        from sklearn.pipeline import Pipeline
-
-        from srsg.explaining.unwrapping import best_of
-
-        if not self.steps:
-            return estimator
-        best = best_of(estimator)
-        last = best.steps if isinstance(best, Pipeline) else [("clusterer", best)]
-        return Pipeline([*self.steps, *last])
-
-    def in_units(self) -> NDArray:
-        """The points in the units of the file, with all gaps filled in."""
-        scaler = dict(self.steps).get("scale")
-        return self.X if scaler is None else scaler.inverse_transform(self.X)
-
-
-def prepare(X: NDArray, wanted: Preparing, table: Table, *, by_search: bool = False) -> Prepared:
-    """Scale the columns and fill in missing values, as the options ask for.
+def prepare(
+    estimator: Any, X: NDArray, wanted: Preparing, table: Table, *, by_search: bool = False
+) -> tuple[Any, list[str]]:
+    """The model to fit: the estimator, with its columns scaled and filled as the options ask for.
 
     Parameters
     ----------
+    estimator : estimator
+        What is fitted.
     X : ndarray
         The points; missing values are NaN.
     wanted : Preparing
@@ -88,36 +64,30 @@ def prepare(X: NDArray, wanted: Preparing, table: Table, *, by_search: bool = Fa
     table : Table
         Where the points come from.
     by_search : bool
-        Whether a search follows, which tries scaled and unscaled columns itself.
+        Whether it is a search, which tries scaled and unscaled columns itself.
+
+    Returns
+    -------
+    model : estimator or PreparedClusterer
+    notes : list of str
+        Notes for the user.
     """
     from scipy.sparse import issparse
 
     if issparse(X):
         if wanted.impute or wanted.scale in ("standard", "minmax"):
             raise typer.BadParameter("--scale and --impute cannot be used with a sparse matrix.")
-        return Prepared(X)
-    steps: list[tuple[str, Any]] = []
+        return estimator, []
     scale, notes = _chosen_scale(X, wanted.scale, table, by_search)
-    if scale != "none" or wanted.impute is not None:
-        from srsg.running.warnings import made_dense
-
-        X = made_dense(X, "--scale and --impute need dense points")
-    if scale != "none":
-        from sklearn.preprocessing import MinMaxScaler, StandardScaler
-
-        # Before gaps are filled: which rows are most alike depends on the scale.
-        scaler = StandardScaler() if scale == "standard" else MinMaxScaler()
-        X = scaler.fit_transform(X)  # both ignore what is missing
-        steps.append(("scale", scaler))
     if wanted.impute is not None:
         notes += notes_on_gaps(X, wanted.impute)
-        from sklearn.impute import KNNImputer, SimpleImputer
+    if scale == "none" and wanted.impute is None:
+        return estimator, notes
+    from srsg import PreparedClusterer
 
-        imputers = {"median": SimpleImputer(strategy="median"), "knn": KNNImputer(n_neighbors=5)}
-        imputer = imputers[wanted.impute]
-        X = imputer.fit_transform(X)
-        steps.append(("impute", imputer))
-    return Prepared(X, steps, notes, centred=scale == "standard")
+    chosen: Any = None if scale == "none" else scale
+    impute: Any = wanted.impute
+    return PreparedClusterer(estimator, scale=chosen, impute=impute), notes
 
 
 def notes_on_gaps(X: NDArray, how: str = "model") -> list[str]:
@@ -159,13 +129,9 @@ def notes_on_near_rows(X: NDArray) -> list[str]:
     ]
 
 
-def has_imputer(model: Any) -> bool:
+def fills_gaps(model: Any) -> bool:
     """Whether a model fills in missing values."""
-    from sklearn.impute import KNNImputer, SimpleImputer
-    from sklearn.pipeline import Pipeline
-
-    steps = model.steps if isinstance(model, Pipeline) else []
-    return any(isinstance(step, (SimpleImputer, KNNImputer)) for _, step in steps)
+    return getattr(model, "impute", None) is not None
 
 
 def scale_warning(X: NDArray, table: Table) -> str | None:
@@ -189,7 +155,7 @@ def scale_warning(X: NDArray, table: Table) -> str | None:
 def _chosen_scale(
     X: NDArray, scale: str | None, table: Table, by_search: bool
 ) -> tuple[str, list[str]]:
-    """The scale to use, and what there is to say about it."""
+    """The scale to use, and notes for the user."""
     if scale in ("standard", "minmax"):
         return str(scale), []
     if by_search:  # compares what is standardised with what is not

@@ -28,7 +28,7 @@ from srsg.points import (
     zero_digest,
 )
 from srsg.running import Engine, ThreadEngine, serial_linear_algebra
-from srsg.running.checking import Rule, checked_csr, csr_arrays
+from srsg.running.checking import CSR_PARTS, Rule, checked_csr, csr_arrays
 from srsg.running.warnings import made_dense, warn_user
 from srsg.types import IntArray
 
@@ -66,6 +66,9 @@ class Coder(ABC):
 
     copies_count: ClassVar[bool] = True
     """Whether a point that occurs several times counts as often in the cut."""
+
+    needs: ClassVar[tuple[str, ...]] = ()
+    """What :meth:`code_new` needs of ``learnt``."""
 
     on_cluster: ClassVar[bool] = False
     """Whether points may be on the workers of a cluster."""
@@ -120,7 +123,7 @@ def check_neighbor_count(n_neighbors: int, n_points: int) -> None:
         )
 
 
-def build_graph(coder: Coder, X: NDArray | sparse.csr_array, run: Engine) -> FittedGraph:
+def build_graph(coder: Coder, X: Any, run: Engine) -> FittedGraph:
     """Prepare the points, code them, and make the graph of their codes.
 
     Parameters
@@ -352,7 +355,7 @@ def _coded(arrays: dict[str, NDArray]) -> Coded:
     (n,) = sizes
 
     def matrix(name: str) -> sparse.csr_array | None:
-        parts = {part: arrays.get(f"{name}/{part}") for part in ("data", "indices", "indptr")}
+        parts = {part: arrays.get(f"{name}/{part}") for part in CSR_PARTS}
         return None if parts["indptr"] is None else checked_csr(name, parts, (n, n))
 
     learnt = {name: arrays[name] for name in LEARNT if name in arrays and name != "neighbors"}

@@ -141,21 +141,19 @@ class Scanned(Sized):
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray], penalty: Penalty, own: IntArray) -> Self:
         """The same, made of these arrays and of the penalties and indices of all queries."""
-        parts = [
-            WorkingSets.from_arrays(arrays, prefix, penalty) for prefix in ("going_on_", "done_")
-        ]
-        rows = np.sort(np.concatenate([part.rows for part in parts]))
-        require(
-            np.array_equal(rows, np.unique(arrays["rows"])), "rows", "are not those of the codes"
-        )
-        for part in parts:
-            used, index = part.codes.used, part.codes.index
-            itself = used & (index == own[part.rows][:, None])
+        going_on = WorkingSets.from_arrays(arrays, "going_on_", penalty)
+        done = WorkingSets.from_arrays(arrays, "done_", penalty)
+        rows = np.sort(np.concatenate([going_on.rows, done.rows]))
+        same = np.array_equal(rows, np.unique(arrays["rows"]))
+        require(same, "rows", "are not those of the codes")
+        for sets in (going_on, done):
+            used, index = sets.codes.used, sets.codes.index
+            itself = used & (index == own[sets.rows][:, None])
             require(not itself.any(), "index", "has a point that codes itself")
-            keys = (np.arange(len(part))[:, None] * (index.max(initial=0) + 1) + index)[used]
-            require(len(np.unique(keys)) == len(keys), "index", "has a point twice")
+            keys = np.arange(len(sets))[:, None] * (index.max(initial=0) + 1) + index
+            require(len(np.unique(keys[used])) == used.sum(), "index", "has a point twice")
         certificate = Certificate(arrays["violation"], arrays["gap"])
-        return cls(arrays["rows"], arrays["neighbors"], *parts, certificate)
+        return cls(arrays["rows"], arrays["neighbors"], going_on, done, certificate)
 
 
 def _rules_of_sets(prefix: str, rows: str, width: str) -> dict[str, Rule]:

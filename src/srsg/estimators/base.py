@@ -70,7 +70,7 @@ class GraphClusterer(
     ClusterMixin,
     CallbackSupport,
     BaseEstimator,
-    auto_wrap_output_keys=None,
+    auto_wrap_output_keys=None,  # type: ignore[call-arg]
 ):
     """Base of the estimators that build a graph of the points and cluster it.
 
@@ -515,6 +515,7 @@ class GraphClusterer(
 
     def _validated(self, X: Any, progress: Any) -> tuple[Any, dict[str, Any], Engine]:
         coder = self._coder()
+        points: Any
         scratch = copy(self)  # scikit-learn notes what it learns about X in its attributes
         if is_dask(X):
             from srsg.estimators.dask_points import points_on_workers

@@ -42,6 +42,8 @@ class SRSGCoder(L1Coder):
     max_sweeps: int = 100
     tol: float | None = None
 
+    needs: ClassVar[tuple[str, ...]] = ("step",)
+
     def code(self, points: Points, run: Engine) -> Coded:
         start = super().code(points, run)
         assert start.codes is not None

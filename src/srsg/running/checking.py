@@ -14,6 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+CSR_PARTS = ("data", "indices", "indptr")
+"""The arrays of a CSR matrix."""
+
 KINDS = {"float": "f", "int": "iu", "bool": "b", "text": "U"}
 
 
@@ -105,7 +108,7 @@ def _check(name: str, value: Any, rule: Rule, sizes: dict[str, int]) -> None:
         require(value.max() < below, name, f"has values of {below:g} or more")
 
 
-def checked_csr(name: str, parts: Mapping[str, NDArray], shape: tuple[int, int]) -> Any:
+def checked_csr(name: str, parts: Mapping[str, Any], shape: tuple[int, int]) -> Any:
     """A CSR matrix made of its arrays, with sorted rows; refused if they do not fit together.
 
     Examples
@@ -133,7 +136,7 @@ def checked_csr(name: str, parts: Mapping[str, NDArray], shape: tuple[int, int])
 
 def csr_arrays(matrix: sparse.csr_array) -> dict[str, NDArray]:
     """The arrays of a CSR matrix by name."""
-    return {"data": matrix.data, "indices": matrix.indices, "indptr": matrix.indptr}
+    return {part: getattr(matrix, part) for part in CSR_PARTS}
 
 
 def require(holds: Any, name: str, problem: str) -> None:

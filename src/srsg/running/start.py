@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from numpy.typing import NDArray
 from scipy import sparse
 
 from srsg.running.config import current
@@ -19,7 +18,7 @@ def start_engine(
     n_jobs: int | None,
     progress: Progress = SILENT,
     folder: Any = None,
-    x: NDArray | sparse.csr_array | None = None,
+    x: Any = None,
     *,
     on_cluster: bool = True,
 ) -> Engine:

@@ -21,6 +21,7 @@ from scipy import sparse
 from srsg.files.atomic import atomic_write
 from srsg.files.errors import FileError, one_line
 from srsg.points.equal import DIGEST_SIZE
+from srsg.running.archive import read_arrays, write_arrays
 from srsg.running.checking import Rule, check_arrays
 from srsg.running.warnings import warn_user
 
@@ -117,7 +118,7 @@ class FolderStore(Store):
     def save(self, name: str, arrays: Arrays) -> None:
         checksum = self._checksum(arrays)  # refuses Python objects, which would be pickled
         with atomic_write(self.folder / f"{name}.{checksum}.npz") as path:
-            np.savez(path, **arrays)
+            write_arrays(path, arrays)
 
     def load(
         self,
@@ -149,8 +150,7 @@ class FolderStore(Store):
         return loaded
 
     def _read(self, path: Path) -> dict[str, NDArray]:
-        with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
-            arrays = {key: file[key] for key in file.files}
+        arrays = read_arrays(path)
         if self._checksum(arrays) not in path.name:
             raise ValueError("its checksum differs")
         return arrays
