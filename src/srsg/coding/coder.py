@@ -148,8 +148,8 @@ def build_graph(coder: Coder, X: Any, run: Engine) -> FittedGraph:
     >>> build_graph(L1Coder(lam=0.1), load_digits().data[:100], ThreadEngine()).codes.shape
     (100, 100)
     """
-    if isinstance(X, Points):
-        return graph_of_points(coder, X, X.lazy, 0.0, run)
+    if isinstance(X, Points):  # on the workers of a cluster
+        return graph_of_points(coder, X, X.lazy_rows(), 0.0, run)
     rows, constant = prepared(coder, X, on_cluster=not isinstance(run, ThreadEngine))
     return graph_of_points(coder, Points(rows), rows, constant, run)
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from inspect import cleandoc
 from numbers import Integral, Real
@@ -47,7 +47,7 @@ from srsg.graph import FittedGraph
 from srsg.running import Engine, ThreadEngine
 from srsg.running.progress import announce_compiling, progress_for
 from srsg.running.start import start_engine
-from srsg.types import AssignLabels, FloatArray, IntArray, Matrix, NClusters, RandomState
+from srsg.types import AssignLabels, FloatArray, Matrix, NClusters, RandomState
 
 AT_LEAST_ONE = Interval(Integral, 1, None, closed="left")
 POSITIVE = Interval(Real, 0, None, closed="neither")
@@ -64,6 +64,7 @@ ACCEPTED = [np.float64, np.float32, *map(np.dtype, np.typecodes["AllInteger"])]
 code that needs floats converts them block by block."""
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class GraphClusterer(
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
@@ -74,8 +75,8 @@ class GraphClusterer(
 ):
     """Base of the estimators that build a graph of the points and cluster it.
 
-    A subclass stores its parameters in ``__init__``, adds their constraints, and returns its method
-    as a value in :meth:`_coder`: see :class:`srsg.coding.coder.Coder`.
+    A subclass is a dataclass whose fields are its parameters. It adds their constraints, and names
+    its method as ``coder``: see :class:`srsg.coding.coder.Coder`.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -91,33 +92,34 @@ class GraphClusterer(
         "verbose": ["verbose"],
     }
 
-    # Parameters of every subclass.
-    n_clusters: NClusters
-    assign_labels: AssignLabels
-    n_init: int
-    store: str | os.PathLike[str] | None
-    n_jobs: int | None
-    random_state: RandomState
-    verbose: bool | int
+    coder: ClassVar[type[Coder]]
+    """The method, whose fields are parameters of the estimator."""
 
-    affinity: Any = "codes"  # a parameter of some
+    affinity = "codes"
+    """The graph that is cut; a parameter of some."""
 
-    graph_: FittedGraph
-    labels_: NDArray[np.intp]
-    embedding_: FloatArray
-    eigenvalues_: FloatArray
-    n_clusters_: int
-    cluster_counts_: IntArray
-    cluster_count_scores_: FloatArray
-    structure_found_: bool
+    n_clusters: NClusters = field(default=8, kw_only=False)
+    assign_labels: AssignLabels = "kmeans"
+    n_init: int = 10
+    store: str | os.PathLike[str] | None = None
+    n_jobs: int | None = None
+    random_state: RandomState = None
+    verbose: bool | int = False
+
+    graph_: ClassVar[FittedGraph]
+    labels_: ClassVar[NDArray[np.intp]]
+    embedding_: ClassVar[FloatArray]
+    eigenvalues_: ClassVar[FloatArray]
+    n_clusters_: ClassVar[int]
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         cls.__doc__ = with_shared_parameters(cleandoc(cls.__doc__ or ""))
 
-    @abstractmethod
     def _coder(self) -> Coder:
         """The method and its parameters as a value."""
+        names = {each.name for each in fields(self.coder)}
+        return self.coder(**{name: value for name, value in vars(self).items() if name in names})
 
     @with_callbacks
     def fit(self, X: Matrix, y: None = None) -> Self:
@@ -422,7 +424,7 @@ class GraphClusterer(
         """
         check_is_fitted(self, "eigenvalues_")
         run = ThreadEngine(self.n_jobs)
-        spectral = spectral_graph(self.graph_, self.affinity, run)
+        spectral = spectral_graph(self.graph_, self._cut_options().affinity, run)
         return spectral.embedded(count, spectral.bridge(self.n_clusters_), run).eigenvalues
 
     def best_counts(self, n_best: int = 3) -> list[int]:
@@ -480,7 +482,8 @@ class GraphClusterer(
         return self.graph_.n
 
     def _cut_options(self) -> CutOptions:
-        return CutOptions(self.affinity, self.assign_labels, self.n_init)
+        affinity: Any = self.affinity
+        return CutOptions(affinity, self.assign_labels, self.n_init)
 
     def _cut(
         self,
@@ -610,6 +613,8 @@ def attributes_of_graph(graph: FittedGraph) -> dict[str, Any]:
         values["affine_"] = graph.constant
     if "certified" in graph.learnt:
         violation = graph.learnt["kkt_violation"]
+        if len(violation) == graph.n:  # copies count once
+            violation = violation[graph.equal.first]
         values["kkt_quantiles_"] = {share: float(np.quantile(violation, share)) for share in SHARES}
     return {name: value for name, value in values.items() if value is not None}
 

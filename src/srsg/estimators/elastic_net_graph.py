@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from os import PathLike
 from typing import Any, ClassVar, Literal
 
 from scipy import sparse
@@ -19,7 +18,7 @@ from srsg.estimators.base import AT_LEAST_ONE, POSITIVE, GraphClusterer
 from srsg.graph import Coded, FittedGraph
 from srsg.points import Points
 from srsg.running import Engine
-from srsg.types import AssignLabels, FloatArray, NClusters, RandomState
+from srsg.types import FloatArray
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,6 +86,7 @@ class ElasticNetCoder(PostprocessedCoder):
         )
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class ElasticNetGraph(GraphClusterer):
     """Clustering on elastic-net codes (You, Li, Robinson and Vidal, CVPR 2016), exact.
 
@@ -154,51 +154,14 @@ class ElasticNetGraph(GraphClusterer):
         "code_neighbors": [AT_LEAST_ONE, None],
     }
 
-    def __init__(
-        self,
-        n_clusters: NClusters = 8,
-        *,
-        lam: float | Literal["auto"] = "auto",
-        l1_ratio: float = 0.9,
-        lam_divisor: float = 50.0,
-        normalize: bool = False,
-        n_nonzero: int | None = None,
-        code_neighbors: int | None = None,
-        affinity: Affinity = "codes",
-        n_neighbors: int = 5,
-        affine: bool | float = False,
-        assign_labels: AssignLabels = "kmeans",
-        n_init: int = 10,
-        store: str | PathLike[str] | None = None,
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-        verbose: bool | int = False,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.lam = lam
-        self.l1_ratio = l1_ratio
-        self.lam_divisor = lam_divisor
-        self.normalize = normalize
-        self.n_nonzero = n_nonzero
-        self.code_neighbors = code_neighbors
-        self.affinity = affinity
-        self.n_neighbors = n_neighbors
-        self.affine = affine
-        self.assign_labels = assign_labels
-        self.n_init = n_init
-        self.store = store
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    coder: ClassVar[type[Coder]] = ElasticNetCoder
 
-    def _coder(self) -> ElasticNetCoder:
-        return ElasticNetCoder(
-            lam=self.lam,
-            l1_ratio=self.l1_ratio,
-            lam_divisor=self.lam_divisor,
-            normalize=self.normalize,
-            n_nonzero=self.n_nonzero,
-            code_neighbors=self.code_neighbors,
-            n_neighbors=self.n_neighbors,
-            affine=self.affine,
-        )
+    lam: float | Literal["auto"] = "auto"
+    l1_ratio: float = 0.9
+    lam_divisor: float = 50.0
+    normalize: bool = False
+    n_nonzero: int | None = None
+    code_neighbors: int | None = None
+    affinity: Affinity = "codes"
+    n_neighbors: int = 5
+    affine: bool | float = False

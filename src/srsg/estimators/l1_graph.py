@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from os import PathLike
 from typing import Any, ClassVar
 
 from scipy import sparse
@@ -15,7 +14,7 @@ from srsg.estimators.base import AT_LEAST_ONE, POSITIVE, GraphClusterer
 from srsg.graph import Coded, FittedGraph
 from srsg.points import Points
 from srsg.running import Engine
-from srsg.types import AssignLabels, NClusters, RandomState
+from srsg.types import RandomState
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,6 +27,10 @@ class L1Coder(Coder):
 
     on_cluster: ClassVar[bool] = True
 
+    def __post_init__(self) -> None:
+        if self.n_candidates is None:  # then nothing in the codes is random
+            object.__setattr__(self, "random_state", None)
+
     def check(self, n_points: int, run: Engine) -> None:
         super().check(n_points, run)
         check_candidates(self.n_candidates, self.n_neighbors, run)
@@ -36,7 +39,7 @@ class L1Coder(Coder):
         return "" if self.n_candidates is None else "an index of candidates needs dense points"
 
     def of_sample(self) -> Coder:
-        return replace(self, n_candidates=None, random_state=None)
+        return replace(self, n_candidates=None)
 
     def code(self, points: Points, run: Engine) -> Coded:
         return certified_l1_codes(
@@ -55,6 +58,7 @@ class L1Coder(Coder):
         return codes_are_certified(coded.codes, coded.learnt, points, run, lam=self.lam)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class L1Graph(GraphClusterer):
     """Clustering on the l1-graph (sparse subspace clustering), exact and certified.
 
@@ -105,39 +109,9 @@ class L1Graph(GraphClusterer):
         "n_candidates": [AT_LEAST_ONE, None],
     }
 
-    def __init__(
-        self,
-        n_clusters: NClusters = 8,
-        *,
-        lam: float = 0.1,
-        n_candidates: int | None = None,
-        n_neighbors: int = 5,
-        affine: bool | float = False,
-        assign_labels: AssignLabels = "kmeans",
-        n_init: int = 10,
-        store: str | PathLike[str] | None = None,
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-        verbose: bool | int = False,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.lam = lam
-        self.n_candidates = n_candidates
-        self.n_neighbors = n_neighbors
-        self.affine = affine
-        self.assign_labels = assign_labels
-        self.n_init = n_init
-        self.store = store
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    coder: ClassVar[type[Coder]] = L1Coder
 
-    def _coder(self) -> L1Coder:
-        return L1Coder(
-            lam=self.lam,
-            n_candidates=self.n_candidates,
-            # Without candidates nothing in the codes is random.
-            random_state=None if self.n_candidates is None else self.random_state,
-            n_neighbors=self.n_neighbors,
-            affine=self.affine,
-        )
+    lam: float = 0.1
+    n_candidates: int | None = None
+    n_neighbors: int = 5
+    affine: bool | float = False

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from os import PathLike
 from typing import Any, ClassVar
 
 from scipy import sparse
@@ -16,7 +15,6 @@ from srsg.estimators.base import AT_LEAST_ONE, NOT_NEGATIVE, POSITIVE, GraphClus
 from srsg.graph import Coded, FittedGraph
 from srsg.points import Points
 from srsg.running import Engine
-from srsg.types import AssignLabels, NClusters, RandomState
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,6 +56,7 @@ class LaplacianCoder(Coder):
         return l1_codes(fitted_points(fitted, run), self.lam, queries=new, engine=run).codes
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class LaplacianL1Graph(GraphClusterer):
     """Clustering on the Laplacian-regularised l1-graph (Yang et al., AAAI and BMVC 2014).
 
@@ -127,46 +126,12 @@ class LaplacianL1Graph(GraphClusterer):
         "laplacian": [StrOptions({"neighbors", "codes"})],
     }
 
-    def __init__(
-        self,
-        n_clusters: NClusters = 8,
-        *,
-        lam: float = 0.1,
-        gamma: float = 0.2,
-        n_neighbors: int = 5,
-        max_sweeps: int = 1,
-        tol: float = 1e-5,
-        laplacian: Laplacian = "neighbors",
-        affine: bool | float = False,
-        assign_labels: AssignLabels = "kmeans",
-        n_init: int = 10,
-        store: str | PathLike[str] | None = None,
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-        verbose: bool | int = False,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.lam = lam
-        self.gamma = gamma
-        self.n_neighbors = n_neighbors
-        self.max_sweeps = max_sweeps
-        self.tol = tol
-        self.laplacian = laplacian
-        self.affine = affine
-        self.assign_labels = assign_labels
-        self.n_init = n_init
-        self.store = store
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    coder: ClassVar[type[Coder]] = LaplacianCoder
 
-    def _coder(self) -> LaplacianCoder:
-        return LaplacianCoder(
-            lam=self.lam,
-            gamma=self.gamma,
-            max_sweeps=self.max_sweeps,
-            tol=self.tol,
-            laplacian=self.laplacian,
-            n_neighbors=self.n_neighbors,
-            affine=self.affine,
-        )
+    lam: float = 0.1
+    gamma: float = 0.2
+    n_neighbors: int = 5
+    max_sweeps: int = 1
+    tol: float = 1e-5
+    laplacian: Laplacian = "neighbors"
+    affine: bool | float = False

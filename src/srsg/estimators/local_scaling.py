@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from os import PathLike
 from typing import Any, ClassVar
 
 from scipy import sparse
@@ -14,7 +13,6 @@ from srsg.estimators.base import AT_LEAST_ONE, GraphClusterer
 from srsg.graph import Coded, FittedGraph
 from srsg.points import Points
 from srsg.running import Engine
-from srsg.types import AssignLabels, NClusters, RandomState
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,6 +40,7 @@ class LocalScalingCoder(Coder):
         return local_scaling_rows(fitted.points, new.x, self.scale_neighbor, engine=run)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class LocalScalingSpectralClustering(GraphClusterer):
     """Spectral clustering on a Gaussian kernel with a local scale (Zelnik-Manor and Perona).
 
@@ -82,26 +81,6 @@ class LocalScalingSpectralClustering(GraphClusterer):
         "scale_neighbor": [AT_LEAST_ONE],
     }
 
-    def __init__(
-        self,
-        n_clusters: NClusters = 8,
-        *,
-        scale_neighbor: int = 7,
-        assign_labels: AssignLabels = "kmeans",
-        n_init: int = 10,
-        store: str | PathLike[str] | None = None,
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-        verbose: bool | int = False,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.scale_neighbor = scale_neighbor
-        self.assign_labels = assign_labels
-        self.n_init = n_init
-        self.store = store
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    coder: ClassVar[type[Coder]] = LocalScalingCoder
 
-    def _coder(self) -> LocalScalingCoder:
-        return LocalScalingCoder(scale_neighbor=self.scale_neighbor)
+    scale_neighbor: int = 7

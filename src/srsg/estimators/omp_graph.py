@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from os import PathLike
 from typing import Any, ClassVar
 
 from scipy import sparse
 
-from srsg.coding.coder import fitted_points
+from srsg.coding.coder import Coder, fitted_points
 from srsg.coding.omp import omp_codes
 from srsg.estimators.base import AT_LEAST_ONE, NOT_NEGATIVE, GraphClusterer
 from srsg.estimators.elastic_net_graph import PostprocessedCoder
 from srsg.graph import Coded, FittedGraph
 from srsg.points import Points
 from srsg.running import Engine
-from srsg.types import AssignLabels, NClusters, RandomState
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,6 +38,7 @@ class OMPCoder(PostprocessedCoder):
         return omp_codes(points, self.n_nonzero, tol=tol, queries=new, engine=run).codes
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class OMPGraph(GraphClusterer):
     """Clustering on codes by orthogonal matching pursuit (You, Robinson and Vidal, CVPR 2016).
 
@@ -91,43 +90,11 @@ class OMPGraph(GraphClusterer):
         "code_neighbors": [AT_LEAST_ONE, None],
     }
 
-    def __init__(
-        self,
-        n_clusters: NClusters = 8,
-        *,
-        n_nonzero: int = 5,
-        max_residual: float = 1e-6,
-        normalize: bool = False,
-        code_neighbors: int | None = None,
-        n_neighbors: int = 5,
-        affine: bool | float = False,
-        assign_labels: AssignLabels = "kmeans",
-        n_init: int = 10,
-        store: str | PathLike[str] | None = None,
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-        verbose: bool | int = False,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.n_nonzero = n_nonzero
-        self.max_residual = max_residual
-        self.normalize = normalize
-        self.code_neighbors = code_neighbors
-        self.n_neighbors = n_neighbors
-        self.affine = affine
-        self.assign_labels = assign_labels
-        self.n_init = n_init
-        self.store = store
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    coder: ClassVar[type[Coder]] = OMPCoder
 
-    def _coder(self) -> OMPCoder:
-        return OMPCoder(
-            n_nonzero=self.n_nonzero,
-            max_residual=self.max_residual,
-            normalize=self.normalize,
-            code_neighbors=self.code_neighbors,
-            n_neighbors=self.n_neighbors,
-            affine=self.affine,
-        )
+    n_nonzero: int = 5
+    max_residual: float = 1e-6
+    normalize: bool = False
+    code_neighbors: int | None = None
+    n_neighbors: int = 5
+    affine: bool | float = False

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from os import PathLike
 from typing import Any, ClassVar
 
 from scipy import sparse
@@ -16,7 +15,6 @@ from srsg.estimators.base import AT_LEAST_ONE, POSITIVE, GraphClusterer
 from srsg.graph import Coded, FittedGraph
 from srsg.points import Points
 from srsg.running import Engine
-from srsg.types import AssignLabels, NClusters, RandomState
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,6 +38,7 @@ class RidgeCoder(Coder):
         return codes.power(2)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class RidgeGraph(GraphClusterer):
     """Clustering on ridge codes (least squares regression, Lu et al., ECCV 2012), exact.
 
@@ -97,39 +96,10 @@ class RidgeGraph(GraphClusterer):
         "n_nonzero": [AT_LEAST_ONE],
     }
 
-    def __init__(
-        self,
-        n_clusters: NClusters = 8,
-        *,
-        ridge: float = 0.1,
-        n_nonzero: int = 10,
-        n_neighbors: int = 5,
-        affinity: Affinity = "agreement",
-        affine: bool | float = False,
-        assign_labels: AssignLabels = "kmeans",
-        n_init: int = 10,
-        store: str | PathLike[str] | None = None,
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-        verbose: bool | int = False,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.ridge = ridge
-        self.n_nonzero = n_nonzero
-        self.n_neighbors = n_neighbors
-        self.affinity = affinity
-        self.affine = affine
-        self.assign_labels = assign_labels
-        self.n_init = n_init
-        self.store = store
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    coder: ClassVar[type[Coder]] = RidgeCoder
 
-    def _coder(self) -> RidgeCoder:
-        return RidgeCoder(
-            ridge=self.ridge,
-            n_nonzero=self.n_nonzero,
-            n_neighbors=self.n_neighbors,
-            affine=self.affine,
-        )
+    ridge: float = 0.1
+    n_nonzero: int = 10
+    n_neighbors: int = 5
+    affinity: Affinity = "agreement"
+    affine: bool | float = False

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Real
-from os import PathLike
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,7 +18,7 @@ from srsg.estimators.base import AT_LEAST_ONE, POSITIVE, GraphClusterer
 from srsg.graph import Coded, FittedGraph
 from srsg.points import EqualPoints, Points
 from srsg.running import Engine, ThreadEngine
-from srsg.types import AssignLabels, FloatArray, NClusters, RandomState
+from srsg.types import FloatArray
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,6 +51,7 @@ class SMCECoder(Coder):
         return equal_rows(points.x)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class SMCE(GraphClusterer):
     """Sparse Manifold Clustering and Embedding (Elhamifar and Vidal, 2011), exact and certified.
 
@@ -118,33 +118,11 @@ class SMCE(GraphClusterer):
         "weight_share": [Interval(Real, 0, 1, closed="right")],
     }
 
-    def __init__(
-        self,
-        n_clusters: NClusters = 8,
-        *,
-        lam: float = 10.0,
-        n_neighbors: int = 15,
-        weight_share: float = 0.95,
-        assign_labels: AssignLabels = "kmeans",
-        n_init: int = 10,
-        store: str | PathLike[str] | None = None,
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-        verbose: bool | int = False,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.lam = lam
-        self.n_neighbors = n_neighbors
-        self.weight_share = weight_share
-        self.assign_labels = assign_labels
-        self.n_init = n_init
-        self.store = store
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    coder: ClassVar[type[Coder]] = SMCECoder
 
-    def _coder(self) -> SMCECoder:
-        return SMCECoder(lam=self.lam, n_neighbors=self.n_neighbors, weight_share=self.weight_share)
+    lam: float = 10.0
+    n_neighbors: int = 15
+    weight_share: float = 0.95
 
     def embed(self, n_components: int = 2) -> FloatArray:
         """Unroll each cluster: coordinates along its manifold.

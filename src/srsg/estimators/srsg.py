@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from os import PathLike
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -12,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import StrOptions
 
 from srsg.coding.certified import codes_are_certified
-from srsg.coding.coder import fitted_points
+from srsg.coding.coder import Coder, fitted_points
 from srsg.coding.l1 import l1_codes
 from srsg.coding.neighbors import neighbor_graph
 from srsg.coding.sweeps import auto_step, new_srsg_codes, srsg_codes, theorem_step
@@ -25,7 +24,6 @@ from srsg.points import Points
 from srsg.registry import methods
 from srsg.running import Engine
 from srsg.running.warnings import warn_user
-from srsg.types import AssignLabels, NClusters, RandomState
 
 Step = float | Literal["auto", "theorem"]
 
@@ -115,6 +113,7 @@ class SRSGCoder(L1Coder):
         return float(self.step)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class SRSG(GraphClusterer):
     """Support Regularized Sparse Graph (Sun and Yang, UAI 2023).
 
@@ -206,42 +205,17 @@ class SRSG(GraphClusterer):
         "n_candidates": [AT_LEAST_ONE, None],
     }
 
-    def __init__(
-        self,
-        n_clusters: NClusters = 8,
-        *,
-        gamma: float = 0.1,
-        n_neighbors: int = 5,
-        lam: float = 0.1,
-        step: Step = "auto",
-        affinity: Affinity = "agreement",
-        max_sweeps: int = 100,
-        tol: float | None = None,
-        n_candidates: int | None = None,
-        affine: bool | float = False,
-        assign_labels: AssignLabels = "kmeans",
-        n_init: int = 10,
-        store: str | PathLike[str] | None = None,
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-        verbose: bool | int = False,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.gamma = gamma
-        self.n_neighbors = n_neighbors
-        self.lam = lam
-        self.step = step
-        self.affinity = affinity
-        self.max_sweeps = max_sweeps
-        self.tol = tol
-        self.n_candidates = n_candidates
-        self.affine = affine
-        self.assign_labels = assign_labels
-        self.n_init = n_init
-        self.store = store
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    coder: ClassVar[type[Coder]] = SRSGCoder
+
+    gamma: float = 0.1
+    n_neighbors: int = 5
+    lam: float = 0.1
+    step: Step = "auto"
+    affinity: Affinity = "agreement"
+    max_sweeps: int = 100
+    tol: float | None = None
+    n_candidates: int | None = None
+    affine: bool | float = False
 
     @classmethod
     def paper(cls, n_clusters: int = 8, **parameters: Any) -> Self:
@@ -269,17 +243,3 @@ class SRSG(GraphClusterer):
         SRSG(affinity='codes', n_clusters=20, step=0.01, tol=1e-05)
         """
         return cls(n_clusters, **{**methods()["srsg"].paper_settings, **parameters})
-
-    def _coder(self) -> SRSGCoder:
-        return SRSGCoder(
-            gamma=self.gamma,
-            step=self.step,
-            max_sweeps=self.max_sweeps,
-            tol=self.tol,
-            lam=self.lam,
-            n_candidates=self.n_candidates,
-            # Without candidates nothing in the codes is random.
-            random_state=None if self.n_candidates is None else self.random_state,
-            n_neighbors=self.n_neighbors,
-            affine=self.affine,
-        )

@@ -80,7 +80,7 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     TypeError
         If the model is none of these, or a parameter is not a plain value.
     NotFittedError
-        If it has not been fitted.
+        If it has not been clusterer.
 
     Examples
     --------
@@ -100,14 +100,14 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     clusterer: Any = best_of(model)
     columns: list[dict[str, Any]] = []
     arrays: dict[str, NDArray] = {}
-    while isinstance(clusterer, PreparedClusterer):
+    while type(clusterer) is PreparedClusterer:
         check_is_fitted(clusterer, "clusterer_")
         for part, array in _column_arrays(clusterer.columns_).items():
             arrays[f"columns {len(columns)}/{part}"] = array
         columns.append({"scale": clusterer.scale, "impute": clusterer.impute})
         clusterer = best_of(clusterer.clusterer_)
     name = type(clusterer).__name__
-    if CLUSTERERS.get(name) is not type(clusterer) or name == "PreparedClusterer":
+    if not _can_be_saved(clusterer):
         raise TypeError(
             "save_model takes a fitted estimator of srsg or KMeans, alone or in a "
             f"PreparedClusterer, or a StabilitySearch; got {type(model).__name__}. "
@@ -125,7 +125,7 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
         "n_features": int(clusterer.n_features_in_),
         "feature_names": None if names is None else [str(each) for each in names],
     }
-    of_clusterer = (
+    own: dict[str, NDArray] = (
         arrays_of(clusterer)
         if isinstance(clusterer, GraphClusterer)
         else {
@@ -134,7 +134,7 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
             "inertia": np.asarray(float(clusterer.inertia_)),
         }
     )
-    arrays |= {f"clusterer/{part}": array for part, array in of_clusterer.items()}
+    arrays |= {f"clusterer/{part}": array for part, array in own.items()}
     arrays["header"] = np.array(json.dumps(header))
     with atomic_write(path) as unfinished:
         write_arrays(unfinished, arrays)
@@ -228,6 +228,11 @@ def _model(header: Mapping[str, Any], arrays: dict[str, NDArray]) -> Any:
             setattr(model, name, value)
         clusterer = model
     return clusterer
+
+
+def _can_be_saved(clusterer: Any) -> bool:
+    kind = type(clusterer)
+    return CLUSTERERS.get(kind.__name__) is kind and kind is not PreparedClusterer
 
 
 def _plain_parameters(clusterer: Any) -> dict[str, Any]:

@@ -74,6 +74,10 @@ class Points:
     def dtype(self) -> np.dtype:
         return self.x.dtype
 
+    def lazy_rows(self) -> Any:
+        """The points themselves, or a dask array of points that are on workers."""
+        return self.x
+
     @cached_property
     def for_kernels(self) -> KernelRows:
         """The points as kernels take them."""

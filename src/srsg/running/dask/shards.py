@@ -121,6 +121,9 @@ class ShardedPoints(Points):
     def dtype(self) -> np.dtype:
         return self.kind
 
+    def lazy_rows(self) -> Any:
+        return self.lazy
+
     def owned(self) -> list[tuple[Any, str, int]]:
         """For every shard its future, its owner and the index of its first point."""
         shards = self.shards

@@ -1,0 +1,81 @@
+"""Thresholding-based subspace clustering."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import sparse
+
+from srsg.coding.coder import Coder, fitted_points
+from srsg.coding.neighbors import nearest_neighbors, neighbor_graph
+from srsg.estimators.base import GraphClusterer
+from srsg.graph import Coded, FittedGraph
+from srsg.points import Points
+from srsg.running import Engine
+from srsg.types import IntArray
+
+
+@dataclass(frozen=True, kw_only=True)
+class TSCCoder(Coder):
+    """A weight for each of the points at the smallest angles."""
+
+    def code(self, points: Points, run: Engine) -> Coded:
+        nearest = nearest_neighbors(points, min(self.n_neighbors, points.n - 1), engine=run)
+        return Coded(_weights(points, points, nearest), nearest)
+
+    def code_new(self, fitted: FittedGraph, new: Points, run: Engine) -> sparse.csr_array:
+        points = fitted_points(fitted, run)
+        count = min(self.n_neighbors, points.n)
+        return _weights(points, new, nearest_neighbors(points, count, queries=new, engine=run))
+
+
+def _weights(points: Points, vectors: Points, nearest: IntArray) -> sparse.csr_array:
+    """``exp(-2 arccos |x_j' x_i|)`` of every vector and its nearest points."""
+    graph = neighbor_graph(nearest, points.n)
+    rows = np.repeat(np.arange(vectors.n), np.diff(graph.indptr))
+    pairs = vectors.x[rows] * points.x[graph.indices]
+    cosines = np.asarray(pairs.sum(axis=1), dtype=np.float64).ravel()
+    graph.data = np.exp(-2 * np.arccos(np.minimum(np.abs(cosines), 1.0)))
+    return graph
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class TSCGraph(GraphClusterer):
+    """Thresholding-based subspace clustering (Heckel and Boelcskei, 2015).
+
+    Every point, scaled to unit norm, is joined to its nearest neighbours with the weights
+    ``exp(-2 arccos |x_j' x_i|)``.
+
+    Parameters
+    ----------
+    {n_clusters}
+    n_neighbors : int
+        Points that each point is joined to, the paper's q.
+    {affinity}
+    {affine}
+    {running}
+
+    Attributes
+    ----------
+    {labels}
+    codes_ : csr_array of shape (n, n)
+        The weights of the directed edges.
+    {unit_points}
+    {graph}
+
+    Examples
+    --------
+    >>> from srsg.datasets import make_union_of_subspaces
+    >>> from srsg.estimators.tsc_graph import TSCGraph
+    >>> X, _ = make_union_of_subspaces(90, n_subspaces=3, random_state=0)
+    >>> TSCGraph(3, random_state=0).fit(X).n_clusters_
+    3
+    """
+
+    coder: ClassVar[type[Coder]] = TSCCoder
+
+    n_neighbors: int = 10
+    affinity: Any = "codes"
+    affine: bool | float = False
