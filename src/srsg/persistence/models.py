@@ -309,4 +309,4 @@ def _types_in(node: Any) -> Iterator[str]:
 
 def check_skops() -> Any:
     """The library that writes and reads models, or one line that says how to get it."""
-    return needed("skops.io", "Saving and loading models needs skops", "model")
+    return needed("skops.io", "Saving and loading models needs skops", "cli")
