@@ -55,11 +55,11 @@ release: $(READY)
 clean:
 	rm -rf $(VENV) demo dist docs/_build docs/gallery docs/reference/generated
 
-# What the demo needs is what `pip install .` installs: about 700 MB, so pip shows its progress.
+# What the demo needs is the library and the command line: about 720 MB, so pip shows its progress.
 $(BASE): pyproject.toml
-	@echo "installing srsg and what it needs into $(VENV), once (about 700 MB) ..."
+	@echo "installing srsg and what it needs into $(VENV), once (about 720 MB) ..."
 	$(PYTHON) -m venv $(VENV)
-	$(PIP) --editable .
+	$(PIP) --editable ".[cli]"
 	@touch $@
 
 $(READY): $(BASE)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         OMPGraph,
         PreparedClusterer,
         RidgeGraph,
+        TSCGraph,
     )
     from srsg.estimators.cluster_graph import cluster_graph
     from srsg.registry import methods
@@ -38,6 +39,7 @@ __all__ = [
     "PreparedClusterer",
     "RidgeGraph",
     "StabilitySearch",
+    "TSCGraph",
     "cluster_graph",
     "config_context",
     "get_config",

@@ -177,7 +177,7 @@ def test_full_disk_leaves_the_old_file(tmp_path, table, monkeypatch):
 @pytest.mark.parametrize(
     ("module", "options", "advice"),
     [
-        ("skops.io", ["--model", "m.skops"], "srsg[model]"),
+        ("skops.io", ["--model", "m.skops"], "srsg[cli]"),
         ("faiss", ["--approximate"], "srsg[approximate]"),
     ],
 )

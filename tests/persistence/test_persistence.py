@@ -166,5 +166,5 @@ def test_a_failed_save_leaves_the_old_file_alone(saved, tmp_path):
 
 def test_skops_is_named_where_it_is_missing(monkeypatch, path):
     monkeypatch.setitem(sys.modules, "skops.io", None)
-    with pytest.raises(ImportError, match=r"pip install 'srsg\[model\]'"):
+    with pytest.raises(ImportError, match=r"pip install 'srsg\[cli\]'"):
         load_model(path)

@@ -10,6 +10,7 @@ from srsg.estimators.prepared import PreparedClusterer
 from srsg.estimators.ridge_graph import RidgeGraph
 from srsg.estimators.smce import SMCE
 from srsg.estimators.srsg import SRSG
+from srsg.estimators.tsc_graph import TSCGraph
 
 __all__ = [
     "SMCE",
@@ -22,4 +23,5 @@ __all__ = [
     "OMPGraph",
     "PreparedClusterer",
     "RidgeGraph",
+    "TSCGraph",
 ]

@@ -19,7 +19,7 @@ from srsg.types import IntArray
 
 @dataclass(frozen=True, kw_only=True)
 class TSCCoder(Coder):
-    """A weight for each of the points at the smallest angles."""
+    """Weights of the points at the smallest angles."""
 
     def code(self, points: Points, run: Engine) -> Coded:
         nearest = nearest_neighbors(points, min(self.n_neighbors, points.n - 1), engine=run)
@@ -27,8 +27,8 @@ class TSCCoder(Coder):
 
     def code_new(self, fitted: FittedGraph, new: Points, run: Engine) -> sparse.csr_array:
         points = fitted_points(fitted, run)
-        count = min(self.n_neighbors, points.n)
-        return _weights(points, new, nearest_neighbors(points, count, queries=new, engine=run))
+        nearest = nearest_neighbors(points, self.n_neighbors, queries=new, engine=run)
+        return _weights(points, new, nearest)
 
 
 def _weights(points: Points, vectors: Points, nearest: IntArray) -> sparse.csr_array:
@@ -61,14 +61,14 @@ class TSCGraph(GraphClusterer):
     ----------
     {labels}
     codes_ : csr_array of shape (n, n)
-        The weights of the directed edges.
+        The directed weights.
     {unit_points}
     {graph}
 
     Examples
     --------
+    >>> from srsg import TSCGraph
     >>> from srsg.datasets import make_union_of_subspaces
-    >>> from srsg.estimators.tsc_graph import TSCGraph
     >>> X, _ = make_union_of_subspaces(90, n_subspaces=3, random_state=0)
     >>> TSCGraph(3, random_state=0).fit(X).n_clusters_
     3

@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from srsg.files.dialects import is_header
-from srsg.files.errors import FileError, parsing
+from srsg.files.errors import FileError, needed, parsing
 from srsg.files.frames import Frame
 from srsg.files.text_tables import distinct_names, typed
 from srsg.files.unpacking import check_zip
@@ -41,13 +41,12 @@ def read_sheet(path: Path, name: str | None = None) -> Sheet:
 
 
 def _rows(path: Path, name: str | None) -> tuple[list[list[Any]], tuple[str, ...]]:
-    from python_calamine import CalamineWorkbook
-
+    calamine = needed("python_calamine", "Spreadsheets need python-calamine", "cli")
     with parsing(str(path), "a spreadsheet"):
         if zipfile.is_zipfile(path):  # Excel's old files are not
             check_zip(path)
         try:
-            with CalamineWorkbook.from_path(str(path)) as book:
+            with calamine.CalamineWorkbook.from_path(str(path)) as book:
                 sheets = book.sheet_names
                 if name is not None and name not in sheets:
                     there = ", ".join(sheets)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from srsg.files.checking import checked_table
 from srsg.files.contents import Contents, Request, Table
-from srsg.files.errors import FileError, check_file, ending_of
+from srsg.files.errors import FileError, check_file, ending_of, needed
 from srsg.files.label_files import READABLE_ENDINGS, read_labels
 
 STANDARD_INPUT = "-"
@@ -185,4 +185,6 @@ def _read(path: str | os.PathLike[str], request: Request) -> Contents:
 
 def _reader(path: str) -> Callable[[object, Request], Contents]:
     module, name = path.split(":")
+    if module == "tables":
+        needed("pyarrow", "Tables need pyarrow", "cli")
     return getattr(import_module(f"srsg.files.{module}"), name)

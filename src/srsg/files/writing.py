@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from srsg.files.atomic import atomic_write
 from srsg.files.contents import Table
-from srsg.files.errors import FileError, writer_for
+from srsg.files.errors import FileError, needed, writer_for
 from srsg.files.labels import is_number
 
 STANDARD_OUTPUT = "-"
@@ -208,14 +208,12 @@ def _arrow(table: Mapping[str, Any]) -> Any:
 
 
 def _write_parquet(path: Path, table: Mapping[str, Any]) -> None:
-    from pyarrow import parquet
-
+    parquet = needed("pyarrow.parquet", "Parquet files need pyarrow", "cli")
     parquet.write_table(_arrow(table), path)
 
 
 def _write_feather(path: Path, table: Mapping[str, Any]) -> None:
-    from pyarrow import feather
-
+    feather = needed("pyarrow.feather", "Feather files need pyarrow", "cli")
     feather.write_feather(_arrow(table), str(path))
 
 
@@ -231,11 +229,10 @@ def _write_json(path: Path, table: Mapping[str, Any]) -> None:
 
 
 def _write_excel(path: Path, table: Mapping[str, Any]) -> None:
-    from xlsxwriter import Workbook
-
+    xlsxwriter = needed("xlsxwriter", "Spreadsheets need XlsxWriter", "cli")
     # Row by row in little memory, and text stays text: a cell must not become a formula or a link.
     options = {"strings_to_formulas": False, "strings_to_urls": False, "nan_inf_to_errors": True}
-    with Workbook(str(path), {**options, "constant_memory": True}) as book:
+    with xlsxwriter.Workbook(str(path), {**options, "constant_memory": True}) as book:
         sheet = book.add_worksheet("clusters")
         columns = [_cells(column) for column in table.values()]
         rows: Iterable[Sequence[Any]] = zip(*columns, strict=True)
