@@ -116,7 +116,7 @@ def test_cluster_writes_everything_and_predict_reads_it(tmp_path, table):
     names = {
         "-o": "labels.csv",
         "--graph": "graph.npz",
-        "--model": "model.skops",
+        "--model": "model.srsg",
         "--report": "report.html",
     }
     files = [part for option, name in names.items() for part in (option, tmp_path / name)]
@@ -131,10 +131,10 @@ def test_cluster_writes_everything_and_predict_reads_it(tmp_path, table):
     assert (graph != model.affinity_matrix_).nnz == 0
     assert "<html" in (tmp_path / "report.html").read_text()
 
-    again = good("predict", tmp_path / "model.skops", table, "--labels", "kind")
+    again = good("predict", tmp_path / "model.srsg", table, "--labels", "kind")
     assert labels_of(again.stdout) == model.labels_.tolist()
     assert "60 points in 3 of 3 clusters" in again.stderr
-    good("predict", tmp_path / "model.skops", table, "--labels", "kind", "-o", tmp_path / "p.npy")
+    good("predict", tmp_path / "model.srsg", table, "--labels", "kind", "-o", tmp_path / "p.npy")
     np.testing.assert_array_equal(np.load(tmp_path / "p.npy"), model.labels_)
 
 

@@ -91,7 +91,7 @@ def test_empty_standard_input():
         (["-o", "nowhere/l.csv"], 1, "nowhere/l.csv: there is no folder"),
         (["-o", "l.doc"], 1, "--output l.doc: its name must end in .csv or .tsv"),
         (["--graph", "g.doc"], 1, "--graph g.doc: its name must end in .npz"),
-        (["--model", "m.pkl"], 1, "--model m.pkl: its name must end in .skops"),
+        (["--model", "m.pkl"], 1, "--model m.pkl: its name must end in .srsg"),
         (["--report", "nowhere/r.html"], 1, "nowhere/r.html: there is no folder"),
     ],
 )
@@ -108,7 +108,7 @@ def test_outputs_are_checked_before_the_work(tmp_path, table, monkeypatch, optio
         raise AssertionError("it worked before it checked")
 
     monkeypatch.setattr(SRSG, "fit", refuse)
-    endings = {"-o": ".csv", "--graph": ".npz", "--model": ".skops", "--report": ".html"}
+    endings = {"-o": ".csv", "--graph": ".npz", "--model": ".srsg", "--report": ".html"}
     folder = tmp_path / f"folder{endings[option]}"
     folder.mkdir()
     assert "is a folder" in the_error("cluster", table, "-k", 3, option, folder)
@@ -136,7 +136,7 @@ def test_tables_that_are_too_small_are_named(tmp_path):
 
 
 def test_predict_names_a_file_of_another_width(tmp_path, table):
-    model = tmp_path / "m.skops"
+    model = tmp_path / "m.srsg"
     options = ("-k", 3, "-m", "kmeans", "--columns", "f0, f1", "--model", model, "-q")
     assert run("cluster", table, *options).exit_code == 0
     line = the_error("predict", model, text(tmp_path / "n.csv", "1.5,2,3\n2,1.5,4\n"))
@@ -147,13 +147,13 @@ def test_compare_and_predict_say_what_they_need(tmp_path, table):
     assert "(-k)" in the_error("compare", table, code=2)
     assert "'magic'" in the_error("compare", table, "-k", 2, "--methods", "l1,magic", code=2)
     assert "exceeds the number" in the_error("compare", table, "-k", 99)
-    assert "there is no such file" in the_error("predict", tmp_path / "m.skops", table)
-    assert "not a model that srsg saved" in the_error("predict", raw(tmp_path / "m.skops"), table)
+    assert "there is no such file" in the_error("predict", tmp_path / "m.srsg", table)
+    assert "not a model that srsg saved" in the_error("predict", raw(tmp_path / "m.srsg"), table)
     assert "No such command 'magic'" in the_error("magic", code=2)
 
 
 def test_other_features_than_the_model_has(tmp_path, table):
-    model = tmp_path / "m.skops"
+    model = tmp_path / "m.srsg"
     assert run("cluster", table, "-k", 3, "--labels", "kind", "--model", model).exit_code == 0
     line = the_error("predict", model, table, "--columns", "f0,f1")
     assert "missing: f2, f3, f4, f5, f6, f7, f8, f9, f10, f11)" in line
@@ -177,7 +177,7 @@ def test_full_disk_leaves_the_old_file(tmp_path, table, monkeypatch):
 @pytest.mark.parametrize(
     ("module", "options", "advice"),
     [
-        ("skops.io", ["--model", "m.skops"], "srsg[cli]"),
+        ("skops.io", ["--model", "m.srsg"], "srsg[cli]"),
         ("faiss", ["--approximate"], "srsg[approximate]"),
     ],
 )

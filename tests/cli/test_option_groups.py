@@ -109,7 +109,7 @@ def test_features_of_images(tmp_path):
     [
         (["--features", "wavelets"], "'wavelets' is not one of scattering"),
         (["--features", "scattering"], "needs gray images"),
-        (["--features", "scattering", "--model", "m.skops"], "--model cannot be combined"),
+        (["--features", "scattering", "--model", "m.srsg"], "--model cannot be combined"),
     ],
 )
 def test_features_that_cannot_be(tmp_path, options, message):

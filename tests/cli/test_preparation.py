@@ -48,7 +48,7 @@ def accuracy(done):
     ("scale", "kind"), [("standard", StandardScaler), ("minmax", MinMaxScaler)]
 )
 def test_the_scaler_is_saved_and_applied_to_new_points(tmp_path, wine, scale, kind):
-    model, labels = tmp_path / "m.skops", tmp_path / "l.npy"
+    model, labels = tmp_path / "m.srsg", tmp_path / "l.npy"
     asked = ("-k", 3, "-m", "l1", "--labels", "kind", "--scale", scale)
     done = good("cluster", wine, *asked, "--model", model, "-o", labels)
     scaler, clusterer = (step for _, step in load_model(model).steps)
@@ -63,7 +63,7 @@ def test_the_scaler_is_saved_and_applied_to_new_points(tmp_path, wine, scale, ki
 
 
 def test_options_of_affine_are_obeyed(tmp_path, wine):
-    model = tmp_path / "m.skops"
+    model = tmp_path / "m.srsg"
     asked = ("-k", 3, "-m", "l1", "--labels", "kind", "-o", tmp_path / "l.npy", "--model", model)
     good("cluster", wine, *asked, "--scale", "standard", "--no-affine")
     assert load_model(model)[-1].affine is False
@@ -92,7 +92,7 @@ def test_scaling_reaches_the_methods_that_are_compared(wine):
 
 @pytest.mark.parametrize(("how", "kind"), [("median", SimpleImputer), ("knn", KNNImputer)])
 def test_the_imputer_is_saved_and_applied_to_new_points(tmp_path, gaps, how, kind):
-    model = tmp_path / "m.skops"
+    model = tmp_path / "m.srsg"
     asked = ("-k", 3, "-m", "l1", "--labels", "kind", "--scale", "standard", "--impute", how)
     done = good("cluster", gaps, *asked, "--model", model, "-o", tmp_path / "l.csv")
     assert "note: 20 missing values in 20 of 178 rows filled in" in done.stderr
@@ -106,7 +106,7 @@ def test_the_imputer_is_saved_and_applied_to_new_points(tmp_path, gaps, how, kin
 
 
 def test_models_without_an_imputer_refuse_gaps(tmp_path, wine, gaps):
-    model = tmp_path / "m.skops"
+    model = tmp_path / "m.srsg"
     good("cluster", wine, "-k", 3, "-m", "l1", "--labels", "kind", "--model", model, "-q")
     line = the_error("predict", model, gaps, "--labels", "kind")
     assert "20 of 178 rows have missing" in line

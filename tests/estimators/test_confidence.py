@@ -168,8 +168,8 @@ def test_kmeans_is_less_sure_far_from_the_centres():
 def test_files_keep_what_was_found_and_refuse_what_cannot_be(tmp_path):
     model = SRSG(3, random_state=0).fit(DIGITS[:60])
     expected = model.confidence_, model.outlier_score_
-    save_model(model, tmp_path / "model.skops")
-    loaded = load_model(tmp_path / "model.skops")
+    save_model(model, tmp_path / "model.srsg")
+    loaded = load_model(tmp_path / "model.srsg")
     np.testing.assert_array_equal(loaded.confidence_, expected[0])
     np.testing.assert_array_equal(loaded.outlier_score_, expected[1])
     loaded.confidence_ = 2 * expected[0]

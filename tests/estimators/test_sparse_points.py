@@ -182,9 +182,9 @@ def test_graph_cache_and_checkpoint(texts, tmp_path):
 def test_saved_models_keep_sparse_points(texts, new_texts, tmp_path):
     pytest.importorskip("skops")
     model = SRSG(4, affine=True, random_state=0).fit(texts)
-    save_model(model, tmp_path / "texts.skops")
-    assert (tmp_path / "texts.skops").stat().st_size < 8 * 100 * 1500
-    loaded = load_model(tmp_path / "texts.skops")
+    save_model(model, tmp_path / "texts.srsg")
+    assert (tmp_path / "texts.srsg").stat().st_size < 8 * 100 * 1500
+    loaded = load_model(tmp_path / "texts.srsg")
     assert sparse.issparse(loaded.fit_X_)
     np.testing.assert_array_equal(loaded.predict(new_texts), model.predict(new_texts))
 
@@ -195,7 +195,7 @@ def test_saved_models_with_wrong_sparse_points_are_refused(texts, tmp_path):
         model = L1Graph(4, random_state=0).fit(texts)
         model.fit_X_ = spoil(model.fit_X_.copy())
         with pytest.raises(ValueError, match="fit_X_"):
-            save_model(model, tmp_path / "texts.skops")
+            save_model(model, tmp_path / "texts.srsg")
 
 
 def _not_unit(x):

@@ -148,7 +148,7 @@ def test_a_column_whose_name_has_two_lines_gives_one_line(tmp_path):
 
 def test_a_model_of_huge_points_is_refused(tmp_path, normal_points):
     model = SRSG(2, random_state=0).fit(normal_points)
-    path = tmp_path / "model.skops"
+    path = tmp_path / "model.srsg"
     save_model(model, path)
     loaded = load_model(path)
     loaded.fit_X_ = loaded.fit_X_ * 1e200
@@ -160,7 +160,7 @@ def test_a_model_whose_neighbours_have_too_few_rows_is_refused(tmp_path, normal_
     model = SRSG(2, random_state=0).fit(normal_points)
     model.neighbors_ = model.neighbors_[:-1]
     with pytest.raises((TypeError, ValueError), match="neighbors_: has 19 rows for 20 points"):
-        save_model(model, tmp_path / "model.skops")
+        save_model(model, tmp_path / "model.srsg")
 
 
 def test_a_problem_of_no_coordinates_has_room_for_its_one_number():

@@ -29,7 +29,7 @@ def fitted():
 
 @pytest.fixture
 def path(tmp_path):
-    return tmp_path / "model.skops"
+    return tmp_path / "model.srsg"
 
 
 def craft(model, path, version=FORMAT):
@@ -73,7 +73,7 @@ def test_a_file_that_names_folders_makes_none(fitted, path, tmp_path):
         model = load_model(path)
     model.predict(X)
     model.fit(X[:60])
-    assert [each.name for each in tmp_path.iterdir()] == ["model.skops"]
+    assert [each.name for each in tmp_path.iterdir()] == ["model.srsg"]
 
 
 def test_where_a_model_runs_is_not_saved(fitted, path, tmp_path):
@@ -143,7 +143,7 @@ def test_values_that_no_fit_leaves_are_refused(fitted, path, what):
     craft(changed(fitted, **changes), path)
     name = next(iter(changes))
     with pytest.raises(
-        ValueError, match=r"model\.skops (holds an invalid model|is damaged).*"
+        ValueError, match=r"model\.srsg (holds an invalid model|is damaged).*"
     ) as e:
         load_model(path)
     assert name in str(e.value) or "damaged" in str(e.value)
@@ -182,7 +182,7 @@ def test_files_of_the_first_format_are_read(path):
 @pytest.mark.parametrize("value", [np.linalg.norm, sparse.csc_array(np.eye(2)), L1Graph(3)])
 def test_what_skops_trusts_but_no_model_holds_is_refused(fitted, path, value):
     craft(changed(fitted, lam=value), path)
-    with pytest.raises(ValueError, match=r"model\.skops holds"):
+    with pytest.raises(ValueError, match=r"model\.srsg holds"):
         load_model(path)
 
 
@@ -202,7 +202,7 @@ def test_pickles_inside_the_archive_are_not_read(fitted, path, tmp_path):
     with zipfile.ZipFile(path, "w") as archive:
         for name, content in entries.items():
             archive.writestr(name, content)
-    with pytest.raises(ValueError, match=r"model\.skops is damaged"):
+    with pytest.raises(ValueError, match=r"model\.srsg is damaged"):
         load_model(path)
     assert not (tmp_path / "was run").exists()
 
@@ -222,7 +222,7 @@ def refused(path):
     """What loading a file says, which must take little memory."""
     tracemalloc.start()
     try:
-        with pytest.raises(ValueError, match=r"model\.skops") as error:
+        with pytest.raises(ValueError, match=r"model\.srsg") as error:
             load_model(path)
         assert tracemalloc.get_traced_memory()[1] < 20e6
     finally:
@@ -309,7 +309,7 @@ def test_names_of_parts_lead_nowhere(fitted, path, tmp_path, prefix):
     entries = {**entries_of(path), f"{prefix}{tmp_path.name}-evil.txt": b"evil"}
     write_entries(path, entries)
     np.testing.assert_array_equal(load_model(path).predict(X), fitted.predict(X))
-    assert [each.name for each in tmp_path.iterdir()] == ["model.skops"]
+    assert [each.name for each in tmp_path.iterdir()] == ["model.srsg"]
     assert not list(tmp_path.parent.parent.glob("*-evil.txt"))
 
 
@@ -318,5 +318,5 @@ def test_a_file_that_lost_its_beginning(fitted, path, lost):
     save_model(fitted, path)
     # Its first part then begins before the file.
     path.write_bytes(path.read_bytes()[lost:])
-    with pytest.raises(ValueError, match=r"model\.skops is not a model that srsg saved"):
+    with pytest.raises(ValueError, match=r"model\.srsg is not a model that srsg saved"):
         load_model(path)

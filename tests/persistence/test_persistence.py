@@ -25,7 +25,7 @@ X = load_digits().data[:120]
 
 @pytest.fixture
 def path(tmp_path):
-    return tmp_path / "model.skops"
+    return tmp_path / "model.srsg"
 
 
 @pytest.fixture
@@ -73,7 +73,7 @@ def test_a_newer_format_is_refused(saved):
     with zipfile.ZipFile(saved, "w") as archive:
         for name, content in entries.items():
             archive.writestr(name, content)
-    with pytest.raises(ValueError, match=rf"model\.skops has format {FORMAT + 1}.*srsg 9\.9"):
+    with pytest.raises(ValueError, match=rf"model\.srsg has format {FORMAT + 1}.*srsg 9\.9"):
         load_model(saved)
 
 
@@ -98,7 +98,7 @@ def test_untrusted_types_are_refused_and_not_run(path, tmp_path, where):
     skops.io.dump(evil, path)
     with zipfile.ZipFile(path, "a") as archive:
         archive.writestr("srsg.json", json.dumps({"format": FORMAT, "srsg": "0.1.0"}))
-    with pytest.raises(ValueError, match=r"model\.skops holds types that are not trusted.*Exploit"):
+    with pytest.raises(ValueError, match=r"model\.srsg holds types that are not trusted.*Exploit"):
         load_model(path)
     assert not (tmp_path / "was run").exists()
 
@@ -107,7 +107,7 @@ def test_pickles_are_refused_and_not_run(path, tmp_path):
     import pickle
 
     path.write_bytes(pickle.dumps(Exploit(tmp_path / "was run")))
-    with pytest.raises(ValueError, match=r"model\.skops is not a model that srsg saved"):
+    with pytest.raises(ValueError, match=r"model\.srsg is not a model that srsg saved"):
         load_model(path)
     assert not (tmp_path / "was run").exists()
 
@@ -131,7 +131,7 @@ def test_a_file_cut_short_is_named(saved, share):
     content = saved.read_bytes()
     saved.write_bytes(content[: int(share * len(content))])
     with pytest.raises(
-        ValueError, match=r"model\.skops is not a model that srsg saved, or is incomplete"
+        ValueError, match=r"model\.srsg is not a model that srsg saved, or is incomplete"
     ):
         load_model(saved)
 
@@ -144,12 +144,12 @@ def test_a_damaged_file_is_named(saved):
     with zipfile.ZipFile(saved, "w") as archive:
         for entry, content in entries.items():
             archive.writestr(entry, content)
-    with pytest.raises(ValueError, match=r"model\.skops is damaged"):
+    with pytest.raises(ValueError, match=r"model\.srsg is damaged"):
         load_model(saved)
 
 
 def test_a_missing_file(path):
-    with pytest.raises(FileNotFoundError, match=r"model\.skops"):
+    with pytest.raises(FileNotFoundError, match=r"model\.srsg"):
         load_model(path)
 
 
@@ -159,9 +159,9 @@ def test_a_failed_save_leaves_the_old_file_alone(saved, tmp_path):
     with pytest.raises(TypeError, match=r"joblib\.memory\.Memory"):
         save_model(model, saved)
     assert saved.read_bytes() == before
-    assert os.listdir(tmp_path) == ["model.skops"]
+    assert os.listdir(tmp_path) == ["model.srsg"]
     with pytest.raises(FileError, match="there is no folder"):
-        save_model(model.set_params(lam=0.1), tmp_path / "nowhere" / "model.skops")
+        save_model(model.set_params(lam=0.1), tmp_path / "nowhere" / "model.srsg")
 
 
 def test_skops_is_named_where_it_is_missing(monkeypatch, path):

@@ -62,13 +62,13 @@ def loaded(fitted, tmp_path_factory):
     """The same models after a round trip: the form in which a file holds them."""
     folder = tmp_path_factory.mktemp("saved")
     for name, model in fitted.items():
-        save_model(model, folder / f"{name}.skops")
-    return {name: load_model(folder / f"{name}.skops") for name in fitted}
+        save_model(model, folder / f"{name}.srsg")
+    return {name: load_model(folder / f"{name}.srsg") for name in fitted}
 
 
 @pytest.fixture
 def path(tmp_path):
-    return tmp_path / "model.skops"
+    return tmp_path / "model.srsg"
 
 
 def parts(model):
@@ -233,7 +233,7 @@ OF_KMEANS = {
 def test_values_that_kmeans_does_not_leave_are_refused(loaded, path, what, name):
     step = None if name == "kmeans" else 1
     craft(changed(loaded[name], step, **OF_KMEANS[what]), path)
-    with pytest.raises(ValueError, match=r"model\.skops holds an invalid model"):
+    with pytest.raises(ValueError, match=r"model\.srsg holds an invalid model"):
         load_model(path)
 
 
@@ -274,7 +274,7 @@ OF_SCALERS = {
 def test_values_that_a_scaler_does_not_leave_are_refused(loaded, path, what):
     name, attributes = OF_SCALERS[what]
     craft(changed(loaded[name], 0, **attributes), path)
-    with pytest.raises(ValueError, match=r"model\.skops holds an invalid model"):
+    with pytest.raises(ValueError, match=r"model\.srsg holds an invalid model"):
         load_model(path)
 
 
@@ -299,7 +299,7 @@ def test_values_that_an_imputer_does_not_leave_are_refused(loaded, path, what):
     name, attributes = OF_IMPUTERS[what]
     model = without_types(loaded[name]) if name == "imputed kmeans" else loaded[name]
     craft(changed(model, 1, **attributes), path)
-    with pytest.raises(ValueError, match=r"model\.skops holds an invalid model"):
+    with pytest.raises(ValueError, match=r"model\.srsg holds an invalid model"):
         load_model(path)
 
 
@@ -333,7 +333,7 @@ STEPS = {
 def test_other_steps_are_refused(loaded, path, what):
     model = loaded["standardised kmeans"]
     craft(changed(model, steps=STEPS[what](model.steps)), path)
-    with pytest.raises(ValueError, match=r"model\.skops (holds|is damaged)"):
+    with pytest.raises(ValueError, match=r"model\.srsg (holds|is damaged)"):
         load_model(path)
 
 
@@ -341,7 +341,7 @@ def test_other_steps_are_refused(loaded, path, what):
 def test_other_attributes_of_a_pipeline_are_refused(loaded, path, attributes):
     craft(changed(loaded["standardised kmeans"], **attributes), path)
     with pytest.raises(
-        ValueError, match=rf"model\.skops holds an invalid model: {next(iter(attributes))}"
+        ValueError, match=rf"model\.srsg holds an invalid model: {next(iter(attributes))}"
     ):
         load_model(path)
 
@@ -379,7 +379,7 @@ def test_a_step_that_names_a_scheduler_connects_to_nobody(path, tmp_path):
         np.testing.assert_array_equal(found.predict(X), model.predict(X))
         with pytest.raises(TimeoutError):
             server.accept()
-    assert [each.name for each in tmp_path.iterdir()] == ["model.skops"]
+    assert [each.name for each in tmp_path.iterdir()] == ["model.srsg"]
 
 
 def test_a_file_does_not_choose_the_threads_of_kmeans(loaded, path):

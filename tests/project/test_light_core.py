@@ -127,7 +127,7 @@ def test_dask_engine_needs_dask_only(tmp_path):
         ("xlsxwriter", "srsg.files.write_labels('l.xlsx', [0])", "Spreadsheets need XlsxWriter"),
         (
             "skops",
-            "srsg.persistence.save_model(srsg.SRSG(), 'm.skops')",
+            "srsg.persistence.save_model(srsg.SRSG(), 'm.srsg')",
             "Saving and loading models needs skops",
         ),
     ],
