@@ -27,8 +27,8 @@ class TSCCoder(Coder):
 
     def code_new(self, fitted: FittedGraph, new: Points, run: Engine) -> sparse.csr_array:
         points = fitted_points(fitted, run)
-        nearest = nearest_neighbors(points, self.n_neighbors, queries=new, engine=run)
-        return _weights(points, new, nearest)
+        count = min(self.n_neighbors, points.n)
+        return _weights(points, new, nearest_neighbors(points, count, queries=new, engine=run))
 
 
 def _weights(points: Points, vectors: Points, nearest: IntArray) -> sparse.csr_array:
@@ -45,8 +45,7 @@ def _weights(points: Points, vectors: Points, nearest: IntArray) -> sparse.csr_a
 class TSCGraph(GraphClusterer):
     """Thresholding-based subspace clustering (Heckel and Boelcskei, 2015).
 
-    Every point, scaled to unit norm, is joined to its nearest neighbours with the weights
-    ``exp(-2 arccos |x_j' x_i|)``.
+    Every unit-norm point is joined to its neighbours by weights ``exp(-2 arccos |x_j' x_i|)``.
 
     Parameters
     ----------
