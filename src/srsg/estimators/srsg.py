@@ -11,7 +11,6 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import StrOptions
 
 from srsg.coding import auto_step, l1_codes, new_srsg_codes, srsg_codes, theorem_step
-from srsg.coding.ahead import compile_ahead
 from srsg.coding.approximate import N_CANDIDATES
 from srsg.coding.neighbors import nearest_neighbors, neighbor_graph, undirected
 from srsg.estimators.base import AT_LEAST_ONE, NOT_NEGATIVE, POSITIVE
@@ -318,7 +317,6 @@ class SRSG(AgreementClusterer, CertifiedClusterer):
         return sparse.csr_array(symmetrized(self.init_codes_) + self.affinity_matrix_)
 
     def _code(self, points: Points, engine: Engine) -> None:
-        compile_ahead(engine)
         self._start(points, engine)
         graph = undirected(neighbor_graph(self.neighbors_), self.neighbor_graph)
         self.step_ = self._chosen_step(points, np.diff(graph.indptr))
@@ -365,7 +363,6 @@ class SRSG(AgreementClusterer, CertifiedClusterer):
             self.certified_ = self.kkt_violation_ = self.dual_gap_ = self.kkt_quantiles_ = None
 
     def _code_new(self, points: Points, new: Points, engine: Engine) -> sparse.csr_array:
-        compile_ahead(engine)
         count = min(self.n_neighbors, points.n)
         l1 = l1_codes(points, self.lam, queries=new, n_neighbors=count, engine=engine)
         return new_srsg_codes(
