@@ -9,9 +9,9 @@ import numpy as np
 from scipy import sparse
 
 from srsg.coding.coder import Coder, fitted_points
-from srsg.coding.neighbors import nearest_neighbors, neighbor_graph
+from srsg.coding.neighbors import nearest_neighbors
 from srsg.estimators.base import GraphClusterer
-from srsg.graph import Coded, FittedGraph
+from srsg.graph import Coded, FittedGraph, neighbor_graph
 from srsg.points import Points
 from srsg.running import Engine
 from srsg.types import IntArray
