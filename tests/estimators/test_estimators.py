@@ -14,7 +14,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from srsg import SRSG, ElasticNetGraph, L1Graph, LaplacianL1Graph, OMPGraph, RidgeGraph
-from srsg.kernels.codes import symmetrized
+from srsg.graph import symmetrized
 from srsg.metrics import clustering_accuracy
 from support import plain
 from support.estimators import CODE_ESTIMATORS, same_bits

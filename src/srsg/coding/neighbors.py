@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from srsg.kernels.correlations import ScanBounds, SortedLists, nearest
+from srsg.kernels.arrays import LeftOut, ScanBounds, SortedLists
+from srsg.kernels.correlations import merge, nearest
 from srsg.points import Points, Queries, Rows, dense_rows
 from srsg.running import Engine, ThreadEngine
-from srsg.types import Direction, FloatArray, IntArray, LeftOut
+from srsg.types import Direction, FloatArray, IntArray
 
 
 def nearest_neighbors(
@@ -71,7 +72,7 @@ class _Search:
         return found
 
     def finish(self, started: Queries, found: Sequence[SortedLists]) -> IntArray:
-        return SortedLists.best_of(found, self.n_neighbors).index
+        return SortedLists.best_of(found, self.n_neighbors, merge).index
 
 
 @dataclass(frozen=True)
