@@ -10,7 +10,6 @@ from scipy import sparse
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.linear_model import ElasticNet, orthogonal_mp
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import srsg
 from srsg import (
@@ -315,12 +314,3 @@ def test_methods_are_listed_with_their_paper_settings():
         assert method.default(2).get_params() == method.estimator(2).get_params()
     columns = {method.column for method in methods.values() if method.column}
     assert columns == {"KM", "SC", "l1-graph", "SMCE", "LR-l1-graph", "SRSG"}
-
-
-# Conventions of the one estimator that the shared tests do not fit
-
-
-@parametrize_with_checks([LocalScalingSpectralClustering()])
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-def test_scikit_learn_conventions(estimator, check):
-    check(estimator)
