@@ -1,37 +1,30 @@
-"""Sweeps in progress: which points are solved at once, and where their inputs come from."""
+"""Sweeps in progress: which points are solved at once."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import Any
 
 import numpy as np
 from joblib import cpu_count
-from numpy.typing import NDArray
 from scipy import sparse
 
 from srsg.coding.levels import independent_stretches
-from srsg.coding.small_problems import RemoteProblems, likely_coordinates
-from srsg.kernels.active import PointsInReach
-from srsg.kernels.codes import Codes, Neighbors, fits_of, padded
+from srsg.kernels.codes import Codes, Neighbors, fits_of
 from srsg.kernels.fpgd_sp import Settings
-from srsg.kernels.sweep import (
-    KeptProblems,
-    KnownInputs,
-    SweepData,
-    SweepPass,
-    new_outcome,
-    sweep_points,
-)
-from srsg.points import Points, Queries, blocks_of_rows, dense_rows, kernel_rows
+from srsg.kernels.problems import KeptProblems
+from srsg.kernels.sweep import SweepData, new_outcome, sweep_points
+from srsg.points import Points, Queries, blocks_of_rows, kernel_rows
 from srsg.running import Engine, serial_linear_algebra
 from srsg.running.progress import Stage
 from srsg.types import FloatArray, IntArray
 
 POINTS_PER_CALL = 512
 """Points solved per call of the kernel: between calls, Ctrl-C is noticed and progress is shown."""
+
+VALUES_PER_BLOCK = 2**20
+"""Entries of the residuals that a thread holds at once, which are dense for sparse points too."""
 
 LEAST_SHARED = 256
 """The fewest points worth sharing among threads: with fewer, waking the threads takes longer than
@@ -60,8 +53,8 @@ class Sweeps:
 
     Parameters
     ----------
-    points, targets, init_codes, graph, settings, engine
-        What is coded, over which points, and how.
+    points, targets, init_codes, graph, settings
+        What is coded, over which points, and how. The points are in this process.
     threads : ThreadPoolExecutor
         Threads of this process, which solve the small problems.
     waves : list of lists of ndarray
@@ -78,72 +71,45 @@ class Sweeps:
         init_codes: sparse.csr_array,
         graph: sparse.csr_array,
         settings: Settings,
-        engine: Engine,
         threads: ThreadPoolExecutor,
         waves: list[list[IntArray]],
         fitted: sparse.csr_array | None = None,
     ) -> None:
-        x: NDArray[np.floating]
-        new: NDArray[np.floating]
         n_rows = graph.shape[0]
-        self.engine, self.settings, self.threads, self.waves = engine, settings, threads, waves
+        self.settings, self.threads, self.waves = settings, threads, waves
         # Some spare room, so that codes can grow before all rows have to be copied.
         self.codes = Codes.from_csr(init_codes, spare=16)
-        self.outcome = new_outcome(n_rows)
-        self.remote: RemoteProblems | None = None
         self.fitted = None if fitted is None else Codes.from_csr(fitted)
-        # The kernel treats sparse points like points on workers: it gets their inner products in
-        # the same way, and need not be compiled a second time.
-        if points.in_shards or sparse.issparse(points.x):
-            x = new = np.empty((0, points.n_features))
-            likely = likely_coordinates(init_codes, graph, fitted)
-            self.remote = RemoteProblems(points, targets, graph, engine.quiet())
-            self.first_fits = self.remote.make_first(*likely, self.codes)
-        else:
-            x = points.x
-            new = x if targets.new is None else dense_rows(targets.new)
-            nothing = np.empty(0, np.int64)
-            self.at_hand = KnownInputs(
-                # New points are solved once: nothing is worth keeping.
-                KeptProblems.empty(n_rows, KEPT_SIZE if fitted is None else 0),
-                PointsInReach(np.empty(0), nothing, nothing, np.empty(0)),
-            )
-        self.x = x
-        self.coded = SweepData(kernel_rows(x), kernel_rows(new), targets.own, neighbor_lists(graph))
+        self.outcome = new_outcome(n_rows)
+        # New points are solved once: nothing is worth keeping.
+        self.kept = KeptProblems.empty(n_rows, KEPT_SIZE if fitted is None else 0)
+        self.x = points.x if targets.new is None else targets.new
+        rows = points.for_kernels
+        coded = rows if targets.new is None else kernel_rows(targets.new)
+        self.coded = SweepData(rows, coded, targets.own, neighbor_lists(graph))
 
     def fits(self) -> FloatArray:
         """``||x_i - X z_i||^2`` for every code, before the first sweep."""
-        if self.remote is not None:
-            return self.first_fits
-        blocks = blocks_of_rows(len(self.coded.own), POINTS_PER_CALL)
-        data = (self.x, self.codes)
-        return np.concatenate(
-            self.engine.map(_fits_of_rows, data, blocks, label="fit of the codes")
-        )
+
+        def fits_of_rows(rows: IntArray) -> FloatArray:
+            some, codes = kernel_rows(self.x[rows]), self.codes.take(rows)
+            return fits_of(self.coded.points, some, codes, self.x.shape[1])
+
+        n_points, n_features = self.x.shape
+        size = max(1, min(POINTS_PER_CALL, VALUES_PER_BLOCK // n_features))
+        blocks = blocks_of_rows(n_points, size)
+        return np.concatenate(list(self.threads.map(fits_of_rows, blocks)))
 
     def sweep(self, stage: Stage) -> None:
-        """Solve all points once, in as many passes as it takes to learn what they need."""
+        """Solve all points once; codes get more room when one of them outgrows its row."""
         # A copy: every point starts from its code before the sweep, and earlier points count its
         # vote with that code.
         before = Codes._make(map(np.copy, self.codes))
-        if self.remote is None:
-            self._solve_all(before, self.at_hand, first_pass(len(before.size), 0), stage)
-            return
-        self.remote.start_sweep(before)
-        this_pass = first_pass(*before.index.shape)
-        while True:
-            this_pass = self._solve_all(before, self.remote.known, this_pass, stage)
-            if not self.remote.answer(this_pass, before):
-                return
-            this_pass = this_pass._replace(number=this_pass.number + 1)
-
-    def _solve_all(
-        self, before: Codes, known: KnownInputs, this_pass: SweepPass, stage: Stage
-    ) -> SweepPass:
-        """One pass over all points; codes get more room when one of them outgrows its row."""
 
         def solve(part: IntArray) -> int:
-            return sweep_points(*self.arguments(part, before, known, this_pass))
+            voters = (before, self.codes) if self.fitted is None else (self.fitted, self.fitted)
+            inputs = (self.coded, part, voters, before)
+            return sweep_points(*inputs, self.codes, self.settings, self.kept, self.outcome)
 
         # Wave after wave: the parts of a wave never need each other's new codes, so it does not
         # matter which thread comes first.
@@ -152,36 +118,14 @@ class Sweeps:
             while True:
                 # A single part runs in this thread: waking another would only take longer.
                 counts = list((map if len(parts) == 1 else self.threads.map)(solve, parts))
-                if this_pass.number == 1:
-                    stage.advance(sum(counts))
+                stage.advance(sum(counts))
                 if counts == list(map(len, parts)):
                     break
                 # The kernel stops at a code that has no room. Arrays cannot grow while threads
                 # write to them, so the rest of the wave is solved in another round.
                 left = zip(parts, counts, strict=True)
                 parts = [part[count:] for part, count in left if count < len(part)]
-                width = 2 * self.codes.index.shape[1] + 1
-                self.codes = self.codes.resized(width)
-                this_pass = this_pass._replace(asked=padded(this_pass.asked, width))
-        return this_pass
-
-    def arguments(
-        self, part: IntArray, before: Codes, known: KnownInputs, this_pass: SweepPass
-    ) -> tuple[Any, ...]:
-        """What the kernel gets to solve a part of the points."""
-        voters = (before, self.codes) if self.fitted is None else (self.fitted, self.fitted)
-        results = (this_pass, self.outcome)
-        return (self.coded, part, voters, before, self.codes, self.settings, known, *results)
-
-
-def first_pass(n_rows: int, width: int) -> SweepPass:
-    """A pass before which nothing is solved, with room to ask for ``width`` coordinates."""
-
-    def zeros() -> IntArray:
-        return np.zeros(n_rows, np.int64)
-
-    asked = np.empty((n_rows, width), np.int64)
-    return SweepPass(1, zeros(), zeros(), zeros(), np.zeros(n_rows), asked, zeros())
+                self.codes = self.codes.resized(2 * self.codes.width + 1)
 
 
 def neighbor_lists(graph: sparse.csr_array) -> Neighbors:
@@ -220,8 +164,3 @@ def _worth_sharing(waves: list[list[IntArray]]) -> list[list[IntArray]]:
             few = []
         merged.append(wave)
     return [*merged, [np.concatenate(few)]] if few else merged
-
-
-def _fits_of_rows(data: tuple[FloatArray, Codes], rows: IntArray) -> FloatArray:
-    x, codes = data
-    return fits_of(kernel_rows(x), kernel_rows(x[rows]), codes.take(rows), x.shape[1])

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.linalg import svds
 
-from srsg.coding.ahead import wait_until_compiled
 from srsg.coding.neighbors import neighbor_graph
 from srsg.coding.sweep_run import Sweeps, make_waves, neighbor_lists, sweeping_threads
 from srsg.kernels.codes import Codes, Neighbors, support_distances
@@ -198,16 +197,14 @@ def srsg_codes(
     unswept = SweepState(init_codes, np.zeros(n_points, bool))
     # Each sweep leaves a state; the latest one has all that the others had.
     state = max(kept, key=lambda each: each.n_sweeps, default=unswept)
+    here = engine.gathered(points)
     with sweeping_threads(points, engine) as (threads, n_threads):
         waves = make_waves(lists, n_threads)
-        targets = Queries.of(points)
-        run = Sweeps(points, targets, state.codes, graph, settings, engine, threads, waves)
+        run = Sweeps(here, Queries.of(here), state.codes, graph, settings, threads, waves)
         # Points without neighbours are never solved, so their fit stays that of the start.
         run.outcome.fit[:] = run.fits()
         if state.n_sweeps < 0:
             state.objective.append(_objective(run.outcome.fit, run.codes, lists, gamma))
-        # Only here: what came before needs other kernels, which this process compiles meanwhile.
-        wait_until_compiled()
         while not state.ended and state.n_sweeps < max_sweeps:
             with engine.progress.stage(f"sweep {state.n_sweeps + 1}", n_points) as stage:
                 run.sweep(stage)
@@ -283,23 +280,14 @@ def new_srsg_codes(
     """
     engine = engine or ThreadEngine()
     settings = Settings(float(gamma), float(step), int(max_iter), float(tol))
+    here = engine.gathered(points)
+    targets, graph = Queries.of(here, queries), neighbor_graph(neighbors, points.n)
     waves = [blocks_of_rows(queries.n, engine.block_size)]  # no block waits for another
     with (
         sweeping_threads(points, engine) as (threads, _),
         engine.progress.stage("support regularisation", queries.n) as stage,
     ):
-        run = Sweeps(
-            points,
-            Queries.of(points, queries),
-            init_codes,
-            neighbor_graph(neighbors, points.n),
-            settings,
-            engine,
-            threads,
-            waves,
-            fitted=codes,
-        )
-        wait_until_compiled()
+        run = Sweeps(here, targets, init_codes, graph, settings, threads, waves, fitted=codes)
         run.sweep(stage)
     return run.codes.to_csr(points.n)
 

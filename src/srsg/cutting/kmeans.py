@@ -41,14 +41,12 @@ class KMeansRun:
     inertia: float
 
 
-def check_cluster_count(n_clusters: int, n_points: int) -> None:
-    whole = isinstance(n_clusters, Integral) and not isinstance(n_clusters, bool)
-    if not whole or n_clusters < 1:
-        raise ValueError(f"n_clusters={n_clusters!r} must be a whole number, 1 or more.")
-    if n_clusters > n_points:
-        raise ValueError(
-            f"n_clusters={n_clusters} exceeds the number of points, n_samples={n_points}."
-        )
+def check_cluster_count(count: int, n_points: int, name: str = "n_clusters") -> None:
+    """Raise a ValueError unless it is a number from 1 to that of the points."""
+    if not isinstance(count, Integral) or isinstance(count, bool) or count < 1:
+        raise ValueError(f"{name}={count!r} must be a whole number, 1 or more.")
+    if count > n_points:
+        raise ValueError(f"{name}={count} exceeds the number of points, n_samples={n_points}.")
 
 
 def label_embedding(

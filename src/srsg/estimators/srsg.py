@@ -150,11 +150,11 @@ class SRSG(GraphClusterer):
         support has changed in one: another sweep would only refine the coefficients.
     {n_candidates}
     {affine}
-    {running}
+    {assign_labels, n_init, store, n_jobs, random_state, verbose}
 
     Attributes
     ----------
-    {labels}
+    {labels_, confidence_, explained_, outlier_score_}
     codes_ : csr_array of shape (n, n)
         Row i is the code of point i; zero diagonal.
     affinity_matrix_ : csr_array of shape (n, n)
@@ -163,7 +163,7 @@ class SRSG(GraphClusterer):
         The l1 codes it started from, which have the certificates.
     neighbors_ : ndarray of shape (n, n_neighbors)
         Nearest first, ties by index.
-    {certificates}
+    {certified_, kkt_violation_, dual_gap_, kkt_quantiles_, n_scans_}
     objective_history_ : ndarray of shape (n_sweeps_ + 1,)
         ``L(Z)`` of eq. (3) at the start and after every sweep.
     n_sweeps_ : int
@@ -176,8 +176,9 @@ class SRSG(GraphClusterer):
         Points whose step was cut to the stable bound of their own problem.
     n_let_in_ : int
         Coordinates that the check of the active sets added.
-    {unit_points}
-    {graph}
+    {affine_, first_equal_, fit_X_}
+    {graph_, n_connected_components_, n_clusters_, cluster_counts_, structure_found_, embedding_,
+     eigenvalues_, n_features_in_}
 
     References
     ----------
