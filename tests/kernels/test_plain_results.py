@@ -22,7 +22,7 @@ from srsg.coding import (
     srsg_codes,
 )
 from srsg.coding.neighbors import nearest_neighbors
-from srsg.cutting.weights import agreement
+from srsg.cutting.embedding import agreement
 from srsg.kernels import direct, linalg, problems
 from srsg.kernels.candidates import add_candidates, nearest_candidates, solve_over_candidates
 from srsg.kernels.codes import (

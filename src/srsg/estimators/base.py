@@ -29,9 +29,15 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from srsg.coding.coder import Coder, build_graph, new_codes, prepared
 from srsg.counting.counts import count_clusters
 from srsg.counting.reproducibility import ScoredCounts
-from srsg.cutting.cut import Clusters, CutOptions, cut_graph, cut_graph_each, spectral_graph
+from srsg.cutting.cut import (
+    Clusters,
+    CutOptions,
+    check_cluster_count,
+    cut_graph,
+    cut_graph_each,
+    spectral_graph,
+)
 from srsg.cutting.embedding import connected_components
-from srsg.cutting.kmeans import check_cluster_count
 from srsg.estimators.callbacks import CallbackSupport, reported_to_callbacks, with_callbacks
 from srsg.explaining.fitted import (
     NewPoints,
@@ -104,7 +110,7 @@ class GraphClusterer(
     affinity : {"agreement", "codes"}
         The graph that is cut. "codes" is ``affinity_matrix_``, of which it takes the
         normalised cut. "agreement" weighs the edges by what their neighbours agree on
-        (:func:`srsg.cutting.weights.agreement`), and takes the ratio cut.
+        (:func:`srsg.cutting.embedding.agreement`), and takes the ratio cut.
     assign_labels : {"kmeans", "discretize", "cluster_qr"}
         How the embedded points get their labels.
     n_init : int
@@ -434,7 +440,8 @@ class GraphClusterer(
         ndarray of shape (n_new,)
             Compare with ``1 - explained_``, the same of the fitted points.
         """
-        return 1.0 - explained_new(self.graph_, self._clusters, self._assigned(X))
+        new = self._assigned(X)
+        return 1.0 - explained_new(self.graph_, self._clusters, new)
 
     def relabel(
         self, n_clusters: NClusters | None = None, *, random_state: RandomState = None

@@ -13,12 +13,11 @@ from sklearn.utils._param_validation import StrOptions
 from srsg.coding.certified import codes_are_certified
 from srsg.coding.coder import Coder, fitted_points
 from srsg.coding.l1 import l1_codes
-from srsg.coding.neighbors import neighbor_graph
 from srsg.coding.sweeps import auto_step, new_srsg_codes, srsg_codes, theorem_step
 from srsg.cutting.cut import Affinity
 from srsg.estimators.base import AT_LEAST_ONE, NOT_NEGATIVE, POSITIVE, GraphClusterer
 from srsg.estimators.l1_graph import L1Coder
-from srsg.graph import Coded, FittedGraph
+from srsg.graph import Coded, FittedGraph, neighbor_graph
 from srsg.kernels.codes import symmetrized
 from srsg.points import Points
 from srsg.registry import methods
