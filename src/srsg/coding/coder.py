@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from srsg.coding.candidates import check_candidates
 from srsg.coding.neighbors import Searchable, nearest_neighbors, of_moderate_size
@@ -233,12 +234,15 @@ def _warn_of_narrow_cone(points: Points, constant: float) -> None:
     """Warn if all points have nearly the same direction, because of a large shift of the data."""
     if points.in_shards:
         return
-    # For unit vectors the mean squared distance from the mean is 1 - |mean|^2; computed from a
-    # sample of the differences themselves, since the subtraction would lose all digits.
+    # For unit vectors the mean squared distance from the mean is 1 - |mean|^2; computed from the
+    # differences themselves, since that subtraction would lose all digits.
     some = points.x[:: max(1, points.n // 1000)]
-    some = some.toarray() if sparse.issparse(some) else some.astype(np.float64)
-    away = some - some.mean(axis=0)
-    spread = float(np.sqrt(np.einsum("ij,ij->", away, away) / len(some)))
+    if sparse.issparse(some):
+        squared = mean_variance_axis(some, axis=0)[1].sum()
+    else:
+        mean = some.mean(axis=0, dtype=np.float64)
+        squared = sum(float(np.sum((row - mean) ** 2)) for row in some) / len(some)
+    spread = float(np.sqrt(squared))
     if 0 < spread < NARROW:
         advice = "" if constant else ", and set affine=True"
         warn_user(

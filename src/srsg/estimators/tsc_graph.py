@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,11 +11,11 @@ from scipy import sparse
 
 from srsg.coding.coder import Coder, fitted_points
 from srsg.coding.neighbors import nearest_neighbors
+from srsg.coding.ridge import largest_products
 from srsg.estimators.base import GraphClusterer
-from srsg.graph import Coded, FittedGraph, neighbor_graph
-from srsg.points import Points
+from srsg.graph import Coded, FittedGraph
+from srsg.points import Points, Queries, Rows, dense_rows
 from srsg.running import Engine
-from srsg.types import IntArray
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,30 +23,35 @@ class TSCCoder(Coder):
     """Weights of the points at the smallest angles."""
 
     def code(self, points: Points, run: Engine) -> Coded:
-        nearest = nearest_neighbors(points, min(self.n_neighbors, points.n - 1), engine=run)
-        return Coded(_weights(points, points, nearest), nearest)
+        count = min(self.n_neighbors, points.n - 1)
+        nearest = nearest_neighbors(points, count, engine=run)
+        return Coded(_weights(points, Queries.of(points), count, run), nearest)
 
     def code_new(self, fitted: FittedGraph, new: Points, run: Engine) -> sparse.csr_array:
         points = fitted_points(fitted, run)
         count = min(self.n_neighbors, points.n)
-        return _weights(points, new, nearest_neighbors(points, count, queries=new, engine=run))
+        return _weights(points, Queries.of(points, new), count, run)
 
 
-def _weights(points: Points, vectors: Points, nearest: IntArray) -> sparse.csr_array:
-    """``exp(-2 arccos |x_j' x_i|)`` of every vector and its nearest points."""
-    graph = neighbor_graph(nearest, points.n)
-    rows = np.repeat(np.arange(vectors.n), np.diff(graph.indptr))
-    pairs = vectors.x[rows] * points.x[graph.indices]
-    cosines = np.asarray(pairs.sum(axis=1), dtype=np.float64).ravel()
-    graph.data = np.exp(-2 * np.arccos(np.minimum(np.abs(cosines), 1.0)))
-    return graph
+def _weights(points: Points, queries: Queries, count: int, run: Engine) -> sparse.csr_array:
+    """``exp(-2 arccos |x_j' x_i|)`` for the ``count`` points at the smallest angles."""
+    blocks, task = queries.blocks(run.block_size), partial(_largest_cosines, count=count)
+    codes = sparse.csr_array(sparse.vstack(run.map(task, points, blocks, label="angles")))
+    codes.data = np.exp(-2 * np.arccos(np.minimum(np.abs(codes.data), 1.0)))
+    return codes
+
+
+def _largest_cosines(points: Points, block: Queries, count: int) -> sparse.csr_array:
+    vectors = dense_rows(block.vectors(Rows(points.x))).astype(np.float64)
+    return largest_products(points, block, vectors, count)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class TSCGraph(GraphClusterer):
     """Thresholding-based subspace clustering (Heckel and Boelcskei, 2015).
 
-    Every unit-norm point is joined to its neighbours by weights ``exp(-2 arccos |x_j' x_i|)``.
+    Every unit-norm point is joined to those at the smallest angles, mirror images included, by
+    weights ``exp(-2 arccos |x_j' x_i|)``.
 
     Parameters
     ----------
