@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from srsg.kernels.arrays import LeftOut, ScanBounds, SortedLists
+from srsg.kernels.arrays import Codes, LeftOut, ScanBounds, SortedLists
 from srsg.kernels.correlations import merge, nearest
+from srsg.kernels.ridge import keep_largest
 from srsg.points import Points, Queries, Rows, dense_rows
 from srsg.running import Engine, ThreadEngine
 from srsg.types import Direction, FloatArray, IntArray
@@ -42,6 +44,41 @@ def nearest_neighbors(
     blocks = wanted.blocks(engine.rows_per_block(points, len(wanted)))
     task = _Search(n_neighbors, engine.block_size)
     return np.concatenate(engine.scan(task, points, blocks, label="nearest neighbours"))
+
+
+def most_correlated(
+    points: Points,
+    count: int,
+    *,
+    queries: Points | None = None,
+    engine: Engine | None = None,
+) -> sparse.csr_array:
+    """Inner products of every point with the others of the largest absolute correlation.
+
+    With ``queries``, of each of these with the points.
+
+    Examples
+    --------
+    >>> from srsg.coding.neighbors import most_correlated
+    >>> from srsg.points import unit_points
+    >>> most_correlated(unit_points([[1.0, 0.0], [-3.0, 4.0], [0.0, 1.0]]), 1).toarray()
+    array([[ 0. , -0.6,  0. ],
+           [ 0. ,  0. ,  0.8],
+           [ 0. ,  0.8,  0. ]])
+    """
+    engine = engine or ThreadEngine()
+    blocks = Queries.of(points, queries).blocks(engine.block_size)
+    task = partial(_largest_products, count=count)
+    products = engine.map(task, points, blocks, label="largest correlations")
+    return sparse.csr_array(sparse.vstack(products))
+
+
+def _largest_products(points: Points, block: Queries, count: int) -> sparse.csr_array:
+    vectors = dense_rows(block.vectors(Rows(points.x))).astype(np.float64)
+    codes, correlations = Codes.empty(len(block), count), points.correlations(vectors)
+    error = points.correlation_error
+    keep_largest(points.for_kernels, block.own, vectors, correlations, error, *codes)
+    return codes.to_csr(points.n)
 
 
 @dataclass(frozen=True)

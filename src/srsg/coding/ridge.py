@@ -218,21 +218,18 @@ class _LargestEntries:
         points, block = data.points, data.coded[rows]
         targets = dense_rows(block.vectors(Rows(points.x))).astype(np.float64)
         vectors = _own_left_out(data, block, targets, data.vectors_of(rows, targets))
-        return largest_products(points, block, vectors, self.count)
-
-
-def largest_products(
-    points: Points, block: Queries, vectors: FloatArray, count: int
-) -> sparse.csr_array:
-    """The products of vectors with points that are largest in magnitude, ``count`` for each.
-
-    A query that is one of the points leaves itself out.
-    """
-    codes = Codes.empty(len(block), count)
-    if count:  # a single point has no other
-        correlations, error = points.correlations(vectors), points.correlation_error
-        keep_largest(points.for_kernels, block.own, vectors, correlations, error, *codes)
-    return codes.to_csr(points.n)
+        codes = Codes.empty(len(rows), self.count)
+        if not self.count:  # a single point has no other to be coded over
+            return codes.to_csr(points.n)
+        keep_largest(
+            points.for_kernels,
+            block.own,
+            vectors,
+            points.correlations(vectors),
+            points.correlation_error,
+            *codes,
+        )
+        return codes.to_csr(points.n)
 
 
 def _own_left_out(

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
 
 from srsg.coding.coder import Coder, fitted_points
-from srsg.coding.neighbors import nearest_neighbors
-from srsg.coding.ridge import largest_products
+from srsg.coding.neighbors import most_correlated, nearest_neighbors
 from srsg.estimators.base import GraphClusterer
 from srsg.graph import Coded, FittedGraph
-from srsg.points import Points, Queries, Rows, dense_rows
+from srsg.points import Points
 from srsg.running import Engine
 
 
@@ -24,26 +22,19 @@ class TSCCoder(Coder):
 
     def code(self, points: Points, run: Engine) -> Coded:
         count = min(self.n_neighbors, points.n - 1)
-        nearest = nearest_neighbors(points, count, engine=run)
-        return Coded(_weights(points, Queries.of(points), count, run), nearest)
+        cosines = most_correlated(points, count, engine=run)
+        return Coded(_weights(cosines), nearest_neighbors(points, count, engine=run))
 
     def code_new(self, fitted: FittedGraph, new: Points, run: Engine) -> sparse.csr_array:
         points = fitted_points(fitted, run)
         count = min(self.n_neighbors, points.n)
-        return _weights(points, Queries.of(points, new), count, run)
+        return _weights(most_correlated(points, count, queries=new, engine=run))
 
 
-def _weights(points: Points, queries: Queries, count: int, run: Engine) -> sparse.csr_array:
-    """``exp(-2 arccos |x_j' x_i|)`` for the ``count`` points at the smallest angles."""
-    blocks, task = queries.blocks(run.block_size), partial(_largest_cosines, count=count)
-    codes = sparse.csr_array(sparse.vstack(run.map(task, points, blocks, label="angles")))
-    codes.data = np.exp(-2 * np.arccos(np.minimum(np.abs(codes.data), 1.0)))
-    return codes
-
-
-def _largest_cosines(points: Points, block: Queries, count: int) -> sparse.csr_array:
-    vectors = dense_rows(block.vectors(Rows(points.x))).astype(np.float64)
-    return largest_products(points, block, vectors, count)
+def _weights(cosines: sparse.csr_array) -> sparse.csr_array:
+    """``exp(-2 arccos |x_j' x_i|)`` in place of the cosines."""
+    cosines.data = np.exp(-2 * np.arccos(np.minimum(np.abs(cosines.data), 1.0)))
+    return cosines
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
