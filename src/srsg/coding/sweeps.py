@@ -461,7 +461,8 @@ class Sweeps:
             while True:
                 # A single part runs in this thread: waking another would only take longer.
                 counts = list((map if len(parts) == 1 else self.threads.map)(solve, parts))
-                stage.advance(sum(counts))
+                if len(self.waves) > 1:  # a single wave is the whole stage
+                    stage.advance(sum(counts))
                 if counts == list(map(len, parts)):
                     break
                 # The kernel stops at a code that has no room. Arrays cannot grow while threads
