@@ -8,8 +8,6 @@ from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from srsg.running.memory import in_bytes
-
 
 @dataclass(frozen=True)
 class Config:
@@ -98,6 +96,8 @@ def _changed(config: Config, settings: dict[str, Any]) -> Config:
             raise TypeError(f"{name!r} is not a setting: these are {', '.join(names)}.")
     changed = replace(config, **settings)
     if changed.max_memory is not None:
+        from srsg.running.memory import in_bytes  # only now: it imports NumPy
+
         in_bytes(changed.max_memory)
     if not isinstance(changed.engine, str) and not hasattr(changed.engine, "scatter"):
         raise TypeError(
