@@ -17,11 +17,10 @@ from sklearn.decomposition import PCA
 
 from paper.datasets import load_dataset
 from srsg.coding import L1Codes, l1_codes
-from srsg.cutting.embedding import auto_bridge, embedded_graph
-from srsg.cutting.kmeans import kmeans_labels
-from srsg.cutting.weights import agreement
+from srsg.cutting.cut import kmeans_labels
+from srsg.cutting.embedding import agreement, auto_bridge, embedded_graph
 from srsg.features import Scattering
-from srsg.kernels.codes import symmetrized
+from srsg.graph import symmetrized
 from srsg.metrics import scores
 from srsg.points import unit_points
 from srsg.running import ThreadEngine

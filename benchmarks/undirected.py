@@ -11,10 +11,10 @@ from typing import ClassVar
 from srsg import SRSG
 from srsg.coding import srsg_codes
 from srsg.coding.coder import Coder
-from srsg.coding.neighbors import neighbor_graph, undirected
-from srsg.estimators.l1_graph import L1Coder
+from srsg.coding.l1 import certified_l1_codes
+from srsg.coding.neighbors import undirected
 from srsg.estimators.srsg import TOL, SRSGCoder
-from srsg.graph import Coded
+from srsg.graph import Coded, neighbor_graph
 from srsg.points import Points
 from srsg.running import Engine
 from srsg.types import Direction
@@ -27,7 +27,14 @@ class UndirectedCoder(SRSGCoder):
     neighbor_graph: Direction = "directed"
 
     def code(self, points: Points, run: Engine) -> Coded:
-        start = L1Coder.code(self, points, run)
+        start = certified_l1_codes(
+            points,
+            self.lam,
+            n_neighbors=self.n_neighbors,
+            n_candidates=self.n_candidates,
+            random_state=self.random_state,
+            run=run,
+        )
         assert start.codes is not None
         assert start.neighbors is not None
         assert not isinstance(self.step, str)

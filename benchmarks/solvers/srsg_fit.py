@@ -16,7 +16,7 @@ from srsg import SRSG
 
 STAGES = {
     "srsg.coding.coder.unit_points": "scaling",
-    "srsg.coding.certified.l1_codes": "codes",
+    "srsg.estimators.srsg.certified_l1_codes": "codes",
     "srsg.estimators.srsg.srsg_codes": "sweeps",
     "srsg.graph.symmetrized": "affinity",
     "srsg.estimators.srsg.symmetrized": "affinity",
