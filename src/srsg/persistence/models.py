@@ -80,7 +80,7 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     TypeError
         If the model is none of these, or a parameter is not a plain value.
     NotFittedError
-        If it has not been clusterer.
+        If it has not been fitted.
 
     Examples
     --------
