@@ -111,7 +111,7 @@ def interface() -> dict[str, int]:
             each.__module__.startswith("srsg.") for each in ancestors
         ),
         "classes in SRSG's MRO, all": len(ancestors),
-        **{f"parameters: {each.__name__}": len(each().get_params()) for each in estimators},
+        **{f"parameters: {each.__name__}": len(each._get_param_names()) for each in estimators},
     }
 
 

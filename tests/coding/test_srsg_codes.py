@@ -10,7 +10,8 @@ from scipy import sparse
 
 from srsg import SRSG
 from srsg.coding import auto_step, l1_codes, srsg_codes, sweep_run, theorem_step
-from srsg.coding.neighbors import neighbor_graph, undirected
+from srsg.coding.neighbors import undirected
+from srsg.graph import neighbor_graph
 from srsg.kernels.codes import Codes
 from srsg.points import unit_points
 from srsg.running import ThreadEngine

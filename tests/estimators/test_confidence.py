@@ -10,14 +10,14 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics import roc_auc_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from srsg.persistence.checking import check_model
+from srsg.persistence.rules import InvalidModelError
 
 from srsg import SRSG, L1Graph, LocalScalingSpectralClustering, RidgeGraph, StabilitySearch
 from srsg.datasets import make_union_of_subspaces
 from srsg.explaining.confidence import confidence, predict_with_confidence
 from srsg.metrics import calibration_error, matched_points
 from srsg.persistence import load_model, save_model
-from srsg.persistence.checking import check_model
-from srsg.persistence.rules import InvalidModelError
 from support.estimators import ALL_ESTIMATORS
 
 ON_DEMAND = ("confidence_", "explained_", "outlier_score_")

@@ -87,6 +87,7 @@ def test_methods_do_not_share_graphs(tmp_path, builds):
 
 def test_one_engine_with_blocks_that_fit_does_all_the_work_of_a_fit(monkeypatch, block_size):
     import srsg.estimators.coded as module
+
     from srsg.running import ThreadEngine
 
     engines = []

@@ -64,7 +64,7 @@ def compare(
         for line in () if quiet else (*notes, *notes_on_near_rows(X)):
             note(line)
         from srsg.cli.comparison import compare_methods
-        from srsg.cutting.kmeans import check_cluster_count
+        from srsg.cutting.cut import check_cluster_count
 
         # Checked here, once: otherwise every method would fail with the same error.
         k = clusters or _number_of_classes(table)

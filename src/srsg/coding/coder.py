@@ -104,7 +104,7 @@ class Coder(ABC):
         return codes
 
     def agreement_graph(self, fitted: FittedGraph) -> sparse.csr_array:
-        """The graph whose edges are weighed by agreement, see :mod:`srsg.cutting.weights`."""
+        """The graph whose edges are weighed by agreement, see :mod:`srsg.cutting.embedding`."""
         return symmetrized(fitted.codes)
 
     def is_consistent(self, coded: Coded, points: Points, run: Engine) -> bool:

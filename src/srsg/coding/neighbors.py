@@ -130,33 +130,6 @@ def of_moderate_size(X: NDArray, like: NDArray | None = None) -> FloatArray:
     return np.ldexp(X.astype(np.float64), -int(np.frexp(largest)[1]))
 
 
-def neighbor_graph(neighbors: IntArray, n_points: int | None = None) -> sparse.csr_array:
-    """The adjacency matrix S: row i has ones at the neighbours of point i.
-
-    For new points, whose neighbours are fitted points, ``n_points`` is the number of fitted points.
-    An index of -1 means no neighbour: a point that is zero has none.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from srsg.coding.neighbors import neighbor_graph
-    >>> neighbor_graph(np.array([[1], [0], [1]])).toarray()
-    array([[0., 1., 0.],
-           [1., 0., 0.],
-           [0., 1., 0.]])
-    """
-    n_rows = len(neighbors)
-    found = neighbors >= 0
-    starts = np.concatenate(([0], np.cumsum(found.sum(axis=1))))
-    shape = (n_rows, n_rows if n_points is None else n_points)
-    # A mask is read row by row, so the columns come out in the order of a CSR matrix.
-    columns = neighbors[found]
-    graph = sparse.csr_array((np.ones(columns.size), columns, starts), shape=shape)
-    # Neighbours came nearest first. Sorted by index, all that follows has one fixed order.
-    graph.sort_indices()
-    return graph
-
-
 def undirected(graph: sparse.csr_array, direction: Direction) -> sparse.csr_array:
     """The graph S as it is, or with every pair of neighbours linked both ways.
 
@@ -175,7 +148,8 @@ def undirected(graph: sparse.csr_array, direction: Direction) -> sparse.csr_arra
     Examples
     --------
     >>> import numpy as np
-    >>> from srsg.coding.neighbors import neighbor_graph, undirected
+    >>> from srsg.coding.neighbors import undirected
+    >>> from srsg.graph import neighbor_graph
     >>> graph = neighbor_graph(np.array([[1], [0], [1]]))
     >>> undirected(graph, "either").toarray()
     array([[0., 1., 0.],

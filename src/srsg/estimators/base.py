@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from copy import copy
 from dataclasses import dataclass, field, fields
 from functools import cached_property
@@ -28,11 +29,16 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from srsg.coding.coder import Coder, build_graph, new_codes, prepared
 from srsg.counting.counts import count_clusters
 from srsg.counting.reproducibility import ScoredCounts
-from srsg.cutting.cut import Clusters, CutOptions, cut_graph, cut_graph_each, spectral_graph
+from srsg.cutting.cut import (
+    Clusters,
+    CutOptions,
+    check_cluster_count,
+    cut_graph,
+    cut_graph_each,
+    spectral_graph,
+)
 from srsg.cutting.embedding import connected_components
-from srsg.cutting.kmeans import check_cluster_count
 from srsg.estimators.callbacks import CallbackSupport, reported_to_callbacks, with_callbacks
-from srsg.estimators.shared_docs import with_shared_parameters
 from srsg.explaining.fitted import (
     NewPoints,
     assign_new,
@@ -45,8 +51,8 @@ from srsg.explaining.fitted import (
 from srsg.explaining.outliers import outlier_scores
 from srsg.graph import FittedGraph
 from srsg.running import Engine, ThreadEngine
+from srsg.running.config import start_engine
 from srsg.running.progress import announce_compiling, progress_for
-from srsg.running.start import start_engine
 from srsg.types import AssignLabels, FloatArray, Matrix, NClusters, RandomState
 
 AT_LEAST_ONE = Interval(Integral, 1, None, closed="left")
@@ -76,7 +82,92 @@ class GraphClusterer(
     """Base of the estimators that build a graph of the points and cluster it.
 
     A subclass is a dataclass whose fields are its parameters. It adds their constraints, and names
-    its method as ``coder``: see :class:`srsg.coding.coder.Coder`.
+    its method as ``coder``: see :class:`srsg.coding.coder.Coder`. Its docstring takes the texts of
+    shared parameters and attributes from here: ``{n_clusters, n_init}`` on a line of its own stands
+    for these two.
+
+    Parameters
+    ----------
+    n_clusters : int or "auto"
+        Number of clusters; "auto" finds it, see :mod:`srsg.counting.counts`.
+    n_candidates : int or None
+        Code every point over so many candidates that an index finds, instead of over all
+        points (None): for more points than can all be compared. Codes are exact on their
+        candidates; how far they are from those over all points is measured on a random
+        sample, see ``kkt_quantiles_``. Needs faiss: ``pip install 'srsg[approximate]'``. New
+        points are coded over all fitted ones.
+    n_neighbors : int
+        Nearest neighbours found along the way. Weak links to them join the connected
+        components of the graph where these outnumber the clusters.
+    affine : bool or float
+        Append a constant coordinate to every point before scaling it to unit length: clusters
+        may then lie near affine subspaces, which miss the origin, and a point and its mirror
+        image differ. True takes the root mean square length of the points; False appends
+        nothing.
+    affinity : {"agreement", "codes"}
+        The graph that is cut. "codes" is ``affinity_matrix_``, of which it takes the
+        normalised cut. "agreement" weighs the edges by what their neighbours agree on
+        (:func:`srsg.cutting.embedding.agreement`), and takes the ratio cut.
+    assign_labels : {"kmeans", "discretize", "cluster_qr"}
+        How the embedded points get their labels.
+    n_init : int
+        Restarts of K-means.
+    store : str, path or None
+        Folder that keeps results: after an interruption, a fit on the same points with the
+        same parameters goes on where the last one stopped, and a fit with another
+        ``n_clusters`` finds its graph there.
+    n_jobs : int or None
+        Threads; None takes all cores. The result does not depend on it. Where else the work
+        can run, and how much memory it may take, is said by :func:`srsg.config_context`.
+    random_state : int, RandomState or None
+        Starts of K-means and, with ``n_candidates``, the sample; all else is deterministic.
+    verbose : bool
+        Show progress on standard error.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n,)
+    confidence_ : ndarray of shape (n,)
+        How sure each label is, from 0 to 1; computed when first used, as are the next two.
+    explained_ : ndarray of shape (n,)
+        How well the members of its own cluster explain each point, from 0 to 1.
+    outlier_score_ : ndarray of shape (n,)
+        From 0 to 1: ranks the points, outliers highest.
+    certified_ : ndarray of shape (n_certified,)
+        The points that have certificates: all or, with ``n_candidates``, a random thousand.
+    kkt_violation_ : ndarray of shape (n_certified,)
+        Largest violation of the optimality conditions of their l1 codes over all points.
+    dual_gap_ : ndarray of shape (n_certified,)
+        Duality gap of these codes: the objective is at most this far from its minimum.
+    kkt_quantiles_ : dict
+        Quantiles of ``kkt_violation_`` by their shares 0.5, 0.9, 0.99 and 1.
+    n_scans_ : int
+        Passes over the data, each a matrix product; none with ``n_candidates``.
+    affine_ : float
+        The constant coordinate that was appended; 0 if none was.
+    first_equal_ : ndarray of shape (n,)
+        For every point the first that equals it in every bit, after scaling; -1 for a row of
+        zeros. Equal points have one code, over the points that differ from them (of each set
+        of equals, over the first), and one label. They count as many times as they occur: by
+        their edges, in a ratio cut and in K-means. A row of zeros has no code, no edge,
+        neighbours of -1, and the label of the largest cluster.
+    fit_X_ : ndarray or csr_array of shape (n, n_features)
+        The fitted points, of unit length, which new ones are coded over.
+    graph_ : FittedGraph
+        The graph as one value, see :class:`srsg.graph.FittedGraph`.
+    n_connected_components_ : int
+        Connected components of the graph.
+    n_clusters_ : int
+        Number of clusters.
+    cluster_counts_, cluster_count_scores_ : ndarray of shape (n_counts,)
+        For ``n_clusters="auto"``: the numbers of clusters tried, and their scores, see
+        :mod:`srsg.counting.counts`. There is only one number where the components of the
+        graph are the clusters.
+    structure_found_ : bool
+        For ``n_clusters="auto"``: whether any of these scores is above zero.
+    embedding_ : ndarray of shape (n, n_clusters_)
+    eigenvalues_ : ndarray of shape (n_clusters_,)
+    n_features_in_ : int
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -114,7 +205,7 @@ class GraphClusterer(
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        cls.__doc__ = with_shared_parameters(cleandoc(cls.__doc__ or ""))
+        cls.__doc__ = _with_shared_texts(cleandoc(cls.__doc__ or ""))
 
     def _coder(self) -> Coder:
         """The method and its parameters as a value."""
@@ -513,8 +604,11 @@ class GraphClusterer(
         self._validate_params()
         refuse_truth_values(self)
         progress = progress_for(self.verbose)
-        with announce_compiling(progress), reported_to_callbacks(self, X, progress) as reported:
-            yield self._validated(X, reported)
+        with ExitStack() as stack:
+            stack.enter_context(announce_compiling(progress))
+            if "_skl_callbacks" in vars(self):
+                progress = stack.enter_context(reported_to_callbacks(self, X, progress))
+            yield self._validated(X, progress)
 
     def _validated(self, X: Any, progress: Any) -> tuple[Any, dict[str, Any], Engine]:
         coder = self._coder()
@@ -593,6 +687,19 @@ class GraphClusterer(
         tags: Tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def _with_shared_texts(doc: str) -> str:
+    """A docstring with the texts that it takes from :class:`GraphClusterer`."""
+    shared = cleandoc(GraphClusterer.__doc__ or "")
+    # An entry is a line with its names, and the indented lines below it.
+    entries = re.findall(r"^((\w+)(?:, \w+)* : .*(?:\n    .*)*)", shared, re.MULTILINE)
+    texts = {name: text for text, name in entries}
+
+    def filled(names: re.Match[str]) -> str:
+        return "\n".join(texts[name] for name in re.split(r",\s+", names[1]))
+
+    return re.sub(r"^\{([\w,\s]+)\}$", filled, doc, flags=re.MULTILINE)
 
 
 def attributes_of_graph(graph: FittedGraph) -> dict[str, Any]:

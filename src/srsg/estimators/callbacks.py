@@ -48,10 +48,7 @@ class CallbackProgress(Progress):
 
 @contextmanager
 def reported_to_callbacks(estimator: Any, X: Any, other: Progress) -> Iterator[Progress]:
-    """Report to the callbacks of an estimator, if it has any, that a fit begins and ends."""
-    if "_skl_callbacks" not in vars(estimator):
-        yield other
-        return
+    """Report to the callbacks of an estimator that a fit begins and ends, and its progress."""
     task = estimator._init_callback_context(max_subtasks=None)
     task.call_on_fit_task_begin(estimator=estimator, X=X)
     yield CallbackProgress(estimator, other)

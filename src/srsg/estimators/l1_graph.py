@@ -76,22 +76,23 @@ class L1Graph(GraphClusterer):
     lam : float
         Weight of the l1 norm, the paper's ``lambda_l1``. At 2 and beyond every code is zero.
     {n_candidates}
-    {bridging_neighbors}
+    {n_neighbors}
     {affine}
-    {running}
+    {assign_labels, n_init, store, n_jobs, random_state, verbose}
 
     Attributes
     ----------
-    {labels}
+    {labels_, confidence_, explained_, outlier_score_}
     codes_ : csr_array of shape (n, n)
         Row i is the code of point i; zero diagonal.
     affinity_matrix_ : csr_array of shape (n, n)
         ``(|Z| + |Z|^T) / 2``.
     neighbors_ : ndarray of shape (n, n_neighbors)
         Nearest first, ties by index.
-    {certificates}
-    {unit_points}
-    {graph}
+    {certified_, kkt_violation_, dual_gap_, kkt_quantiles_, n_scans_}
+    {affine_, first_equal_, fit_X_}
+    {graph_, n_connected_components_, n_clusters_, cluster_counts_, structure_found_, embedding_,
+     eigenvalues_, n_features_in_}
 
     See Also
     --------

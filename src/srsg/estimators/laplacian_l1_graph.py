@@ -90,11 +90,11 @@ class LaplacianL1Graph(GraphClusterer):
         S is the graph of the nearest neighbours (BMVC), or before every sweep that of the codes
         so far (the iterative scheme of the AAAI version).
     {affine}
-    {running}
+    {assign_labels, n_init, store, n_jobs, random_state, verbose}
 
     Attributes
     ----------
-    {labels}
+    {labels_, confidence_, explained_, outlier_score_}
     codes_ : csr_array of shape (n, n)
         Row i is the code of point i; zero diagonal.
     affinity_matrix_ : csr_array of shape (n, n)
@@ -109,8 +109,9 @@ class LaplacianL1Graph(GraphClusterer):
         Certificates of each point's own problem, when it was last solved.
     neighbors_ : ndarray of shape (n, n_neighbors)
         Nearest first, ties by index.
-    {unit_points}
-    {graph}
+    {affine_, first_equal_, fit_X_}
+    {graph_, n_connected_components_, n_clusters_, cluster_counts_, structure_found_, embedding_,
+     eigenvalues_, n_features_in_}
 
     Examples
     --------

@@ -57,14 +57,19 @@ class LocalScalingSpectralClustering(GraphClusterer):
     {n_clusters}
     scale_neighbor : int
         Which neighbour's distance is the scale of a point.
-    {running}
+    {assign_labels, n_init, store, n_jobs, random_state, verbose}
 
     Attributes
     ----------
-    {labels}
+    {labels_, confidence_, explained_, outlier_score_}
     affinity_matrix_ : ndarray of shape (n, n)
-    {raw_points}
-    {graph}
+    first_equal_ : ndarray of shape (n,)
+        For every point the first that equals it. Equal points get one label, and count as many
+        times as they occur.
+    fit_X_ : ndarray of shape (n, n_features)
+        The fitted points, which new ones are coded over.
+    {graph_, n_connected_components_, n_clusters_, cluster_counts_, structure_found_, embedding_,
+     eigenvalues_, n_features_in_}
 
     Examples
     --------

@@ -57,20 +57,21 @@ class OMPGraph(GraphClusterer):
     code_neighbors : int or None
         Replace the codes by a graph that joins every point with so many others of the most similar
         codes.
-    {bridging_neighbors}
+    {n_neighbors}
     {affine}
-    {running}
+    {assign_labels, n_init, store, n_jobs, random_state, verbose}
 
     Attributes
     ----------
-    {labels}
+    {labels_, confidence_, explained_, outlier_score_}
     codes_ : csr_array of shape (n, n)
         Row i is the code of point i, before any post-processing.
     affinity_matrix_ : csr_array of shape (n, n)
     neighbors_ : ndarray of shape (n, n_neighbors)
         Nearest first, ties by index.
-    {unit_points}
-    {graph}
+    {affine_, first_equal_, fit_X_}
+    {graph_, n_connected_components_, n_clusters_, cluster_counts_, structure_found_, embedding_,
+     eigenvalues_, n_features_in_}
 
     Examples
     --------

@@ -59,13 +59,13 @@ class RidgeGraph(GraphClusterer):
     n_nonzero : int
         Entries of each code that are kept, the largest ones.
     {affinity}
-    {bridging_neighbors}
+    {n_neighbors}
     {affine}
-    {running}
+    {assign_labels, n_init, store, n_jobs, random_state, verbose}
 
     Attributes
     ----------
-    {labels}
+    {labels_, confidence_, explained_, outlier_score_}
     codes_ : csr_array of shape (n, n)
         Row i is the code of point i; zero diagonal.
     affinity_matrix_ : csr_array of shape (n, n)
@@ -75,8 +75,9 @@ class RidgeGraph(GraphClusterer):
         ``x_j' (x_i - X z) = ridge z_j`` is violated by more than this.
     neighbors_ : ndarray of shape (n, n_neighbors)
         Nearest first, ties by index.
-    {unit_points}
-    {graph}
+    {affine_, first_equal_, fit_X_}
+    {graph_, n_connected_components_, n_clusters_, cluster_counts_, structure_found_, embedding_,
+     eigenvalues_, n_features_in_}
 
     See Also
     --------

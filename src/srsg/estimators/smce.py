@@ -77,11 +77,11 @@ class SMCE(GraphClusterer):
         Nearest neighbours that a point chooses from.
     weight_share : float
         Share of each point's weights to keep, largest first; 1 keeps all.
-    {running}
+    {assign_labels, n_init, store, n_jobs, random_state, verbose}
 
     Attributes
     ----------
-    {labels}
+    {labels_, confidence_, explained_, outlier_score_}
     codes_ : csr_array of shape (n, n)
         Row i is the code of point i: coefficients of its neighbours that add up to one. A
         point that occurred before is coded by its first copy.
@@ -93,8 +93,13 @@ class SMCE(GraphClusterer):
     neighbors_ : ndarray of shape (n, n_neighbors)
         Nearest first, ties by index; further copies of points are no neighbours. Narrower if
         there are not as many different points.
-    {raw_points}
-    {graph}
+    first_equal_ : ndarray of shape (n,)
+        For every point the first that equals it. Equal points get one label, and count as many
+        times as they occur.
+    fit_X_ : ndarray of shape (n, n_features)
+        The fitted points, which new ones are coded over.
+    {graph_, n_connected_components_, n_clusters_, cluster_counts_, structure_found_, embedding_,
+     eigenvalues_, n_features_in_}
 
     See Also
     --------

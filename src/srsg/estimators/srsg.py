@@ -13,12 +13,11 @@ from sklearn.utils._param_validation import StrOptions
 from srsg.coding.certified import codes_are_certified
 from srsg.coding.coder import Coder, fitted_points
 from srsg.coding.l1 import l1_codes
-from srsg.coding.neighbors import neighbor_graph
 from srsg.coding.sweeps import auto_step, new_srsg_codes, srsg_codes, theorem_step
 from srsg.cutting.cut import Affinity
 from srsg.estimators.base import AT_LEAST_ONE, NOT_NEGATIVE, POSITIVE, GraphClusterer
 from srsg.estimators.l1_graph import L1Coder
-from srsg.graph import Coded, FittedGraph
+from srsg.graph import Coded, FittedGraph, neighbor_graph
 from srsg.kernels.codes import symmetrized
 from srsg.points import Points
 from srsg.registry import methods
@@ -154,11 +153,11 @@ class SRSG(GraphClusterer):
         support has changed in one: another sweep would only refine the coefficients.
     {n_candidates}
     {affine}
-    {running}
+    {assign_labels, n_init, store, n_jobs, random_state, verbose}
 
     Attributes
     ----------
-    {labels}
+    {labels_, confidence_, explained_, outlier_score_}
     codes_ : csr_array of shape (n, n)
         Row i is the code of point i; zero diagonal.
     affinity_matrix_ : csr_array of shape (n, n)
@@ -167,7 +166,7 @@ class SRSG(GraphClusterer):
         The l1 codes it started from, which have the certificates.
     neighbors_ : ndarray of shape (n, n_neighbors)
         Nearest first, ties by index.
-    {certificates}
+    {certified_, kkt_violation_, dual_gap_, kkt_quantiles_, n_scans_}
     objective_history_ : ndarray of shape (n_sweeps_ + 1,)
         ``L(Z)`` of eq. (3) at the start and after every sweep.
     n_sweeps_ : int
@@ -180,8 +179,9 @@ class SRSG(GraphClusterer):
         Points whose step was cut to the stable bound of their own problem.
     n_let_in_ : int
         Coordinates that the check of the active sets added.
-    {unit_points}
-    {graph}
+    {affine_, first_equal_, fit_X_}
+    {graph_, n_connected_components_, n_clusters_, cluster_counts_, structure_found_, embedding_,
+     eigenvalues_, n_features_in_}
 
     References
     ----------

@@ -9,9 +9,9 @@ import numpy as np
 from scipy import sparse
 
 from srsg.coding.coder import Coder, fitted_points
-from srsg.coding.neighbors import nearest_neighbors, neighbor_graph
+from srsg.coding.neighbors import nearest_neighbors
 from srsg.estimators.base import GraphClusterer
-from srsg.graph import Coded, FittedGraph
+from srsg.graph import Coded, FittedGraph, neighbor_graph
 from srsg.points import Points
 from srsg.running import Engine
 from srsg.types import IntArray
@@ -54,15 +54,16 @@ class TSCGraph(GraphClusterer):
         Points that each point is joined to, the paper's q.
     {affinity}
     {affine}
-    {running}
+    {assign_labels, n_init, store, n_jobs, random_state, verbose}
 
     Attributes
     ----------
-    {labels}
+    {labels_, confidence_, explained_, outlier_score_}
     codes_ : csr_array of shape (n, n)
         The directed weights.
-    {unit_points}
-    {graph}
+    {affine_, first_equal_, fit_X_}
+    {graph_, n_connected_components_, n_clusters_, cluster_counts_, structure_found_, embedding_,
+     eigenvalues_, n_features_in_}
 
     Examples
     --------

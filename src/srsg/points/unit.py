@@ -103,7 +103,7 @@ class Points:
             return columns.T
         # Points that are too many for memory are so in float32, too.
         blocks = (self.x[rows] for rows in row_slices(self.n))
-        return _stored(blocks, self.x.shape, np.float32)
+        return stored(blocks, self.x.shape, np.float32)
 
     def with_single_precision(self) -> Self:
         """The same points, with :attr:`x32` at hand."""
@@ -291,7 +291,7 @@ def unit_points(X: Matrix, *, constant: float = 0.0, keep_zero_rows: bool = Fals
         check_zero_rows(np.flatnonzero(np.concatenate([~block.any(axis=1) for block in blocks])))
     unit = (unit_rows(with_constant(block, constant)) for block in blocks)
     if is_memory_mapped(dense):
-        return Points(_stored(unit, shape, dtype))
+        return Points(stored(unit, shape, dtype))
     x = np.empty(shape, dtype)
     for rows, block in zip(parts, unit, strict=True):
         x[rows] = block
@@ -380,10 +380,10 @@ def is_memory_mapped(array: Any) -> bool:
 def stored_rows(x: NDArray, rows: IntArray) -> NDArray:
     """Some rows of a memory-mapped array, in a file that is deleted together with them."""
     blocks = (x[rows[some]] for some in row_slices(len(rows)))
-    return _stored(blocks, (len(rows), x.shape[1]), x.dtype.type)
+    return stored(blocks, (len(rows), x.shape[1]), x.dtype.type)
 
 
-def _stored(blocks: Iterable[NDArray], shape: tuple[int, ...], dtype: type[np.floating]) -> NDArray:
+def stored(blocks: Iterable[NDArray], shape: tuple[int, ...], dtype: type[np.floating]) -> NDArray:
     """An array in a file that is deleted together with the array."""
     # The map stays valid after the file is closed; the system frees the file with its last view.
     with TemporaryFile(prefix="srsg-") as file:

@@ -22,31 +22,24 @@ Block_in = TypeVar("Block_in", contravariant=True)
 Started = TypeVar("Started")
 
 
-Started_out = TypeVar("Started_out", covariant=True)
-
-
 Seen = TypeVar("Seen")
 
 
 Result_out = TypeVar("Result_out", covariant=True)
 
 
-class RowTask(Protocol[Block_in, Started_out]):
-    """Work on a block that needs some of the points."""
-
-    def rows(self, block: Block_in) -> IntArray:
-        """The points that it needs, in rising order."""
-
-    def start(self, rows: Rows, block: Block_in) -> Started_out:
-        """The work."""
-
-
-class ShardScan(RowTask[Block_in, Started], Protocol[Block_in, Started, Seen, Result_out]):
+class ShardScan(Protocol[Block_in, Started, Seen, Result_out]):
     """Work on a block that needs some points first, and then a scan of all points.
 
     No worker has to hold all points: each holds shards, which are consecutive points. What is
     found in one shard must not depend on the others, nor the result on how many there are.
     """
+
+    def rows(self, block: Block_in) -> IntArray:
+        """The points that it needs first, in rising order."""
+
+    def start(self, rows: Rows, block: Block_in) -> Started:
+        """The work on these points."""
 
     def scan_shard(self, shard: Points, started: Started) -> Seen:
         """What the block needs to know about the points of one shard."""
@@ -97,17 +90,6 @@ class Engine(Protocol):
         it is there.
         """
 
-    def map_rows(
-        self,
-        task: RowTask[Block, Result],
-        points: Points,
-        blocks: Sequence[Block],
-        *,
-        label: str,
-    ) -> list[Result]:
-        """What ``task`` makes of every block with the rows that it needs, in the order of the
-        blocks."""
-
     def rows_per_block(
         self, points: Points, n_rows: int, rows_each: Callable[[], float] | None = None
     ) -> int:
@@ -116,6 +98,9 @@ class Engine(Protocol):
 
     def points(self, x: Any) -> Points:
         """Unit-norm points, placed where the workers can use them."""
+
+    def gathered(self, points: Points) -> Points:
+        """The points in this process, for work that is not worth sharing among workers."""
 
     def fingerprint(self, points: Points) -> str:
         """A text that differs for different points."""

@@ -18,7 +18,7 @@ from threadpoolctl import ThreadpoolController
 
 from srsg.points import BLOCK_SIZE, Points, Rows, row_digests
 from srsg.running.progress import SILENT, Progress
-from srsg.running.protocol import Block, Result, RowTask, ShardScan, Started
+from srsg.running.protocol import Block, Result, ShardScan
 from srsg.running.store import NO_STORE, Store, combine_digests
 
 
@@ -107,17 +107,6 @@ class ThreadEngine:
         """Run every block on all points: start it, scan the points, finish it."""
         return self.map(partial(_scan, task), points, blocks, label=label, done=done)
 
-    def map_rows(
-        self,
-        task: RowTask[Block, Result],
-        points: Points,
-        blocks: Sequence[Block],
-        *,
-        label: str,
-    ) -> list[Result]:
-        """What ``task`` makes of every block with the rows that it needs, in order."""
-        return self.map(partial(_start, task), points, blocks, label=label)
-
     def rows_per_block(
         self, points: Points, n_rows: int, rows_each: Callable[[], float] | None = None
     ) -> int:
@@ -133,6 +122,10 @@ class ThreadEngine:
                 "set engine with srsg.config_context, as for the fit."
             )
         return Points(x)
+
+    def gathered(self, points: Points) -> Points:
+        """The points themselves: they are in this process."""
+        return points
 
     def fingerprint(self, points: Points) -> str:
         """A text that differs for different points."""
@@ -150,12 +143,8 @@ class ThreadEngine:
 
 
 def _scan(task: ShardScan[Block, Any, Any, Result], points: Points, block: Block) -> Result:
-    started = _start(task, points, block)
+    started = task.start(Rows(points.x), block)
     return task.finish(started, [task.scan_shard(points, started)])
-
-
-def _start(task: RowTask[Block, Started], points: Points, block: Block) -> Started:
-    return task.start(Rows(points.x), block)
 
 
 def thread_count(n_jobs: int | None) -> int:

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from srsg.counting.counts import MAX_LINKED_POINTS
 from srsg.counting.reproducibility import ScoredCounts
-from srsg.cutting.kmeans import check_cluster_count
+from srsg.cutting.cut import check_cluster_count
 from srsg.estimators.base import attributes_of_counts, best_counts
 from srsg.explaining.confidence import confidence, predict_with_confidence
 from srsg.explaining.unwrapping import clusterer_of

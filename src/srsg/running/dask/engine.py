@@ -6,15 +6,24 @@ between workers are the rows that a block needs, the block itself, and what is f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from copy import copy
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from srsg.points import BLOCK_SIZE, Points, Rows, row_digests
-from srsg.running import Block, Result, RowTask, ShardScan, serial_linear_algebra
+from srsg.points import (
+    BLOCK_SIZE,
+    Points,
+    Rows,
+    row_digests,
+    row_slices,
+    stored,
+)
+from srsg.running import Block, Result, ShardScan, serial_linear_algebra
 from srsg.running.dask.shards import (
     ArrayChunk,
     Chunk,
@@ -112,22 +121,6 @@ class DaskEngine:
         pool = TaskPool(self.client, submit, self._lost_shards(points), label)
         return pool.results(blocks, self.progress, done)
 
-    def map_rows(
-        self,
-        task: RowTask[Block, Result],
-        points: Points,
-        blocks: Sequence[Block],
-        *,
-        label: str,
-    ) -> list[Result]:
-        assert isinstance(points, ShardedPoints)
-
-        def submit(block: Block) -> list[Any]:
-            return [self._submit_start(task, points, block)]
-
-        pool = TaskPool(self.client, submit, self._lost_shards(points), label)
-        return pool.results(blocks, self.progress)
-
     def _submit_start(self, task: Any, points: ShardedPoints, block: Any) -> Any:
         """Fetch the rows that a block needs and start it.
 
@@ -204,7 +197,30 @@ class DaskEngine:
         fair_share = -(-len(x) // self.n_workers)
         rows = max(1, min(fair_share, BYTES_PER_SHARD // (8 * x.shape[1])))
         starts = range(0, len(x), rows)
-        return self.place([ArrayChunk(x[at : at + rows], prepared=True) for at in starts])
+        placed = self.place([ArrayChunk(x[at : at + rows], prepared=True) for at in starts])
+        return replace(placed, here=Points(x))
+
+    def gathered(self, points: Points) -> Points:
+        """The points in this process, in a file that is deleted together with them.
+
+        They come in parts, one after the other, so they may be more than this process has memory
+        for.
+        """
+        assert isinstance(points, ShardedPoints)
+        if points.here is not None:
+            return points.here
+        return Points(stored(self._parts(points), points.shape, points.dtype.type))
+
+    def _parts(self, points: ShardedPoints) -> Iterator[Any]:
+        """The points, a part of a shard at a time."""
+        most = max(1, BYTES_PER_BLOCK // (points.dtype.itemsize * points.n_features))
+        sizes = np.diff(points.starts).tolist()
+        parts = [(place, rows) for place, n in enumerate(sizes) for rows in row_slices(n, most)]
+        label = "points from the workers"
+        with self.progress.stage(label, len(parts)) as stage:
+            for place, rows in parts:
+                yield from self._of_shards(points, partial(_some, rows=rows), label, [place])
+                stage.advance()
 
     def place(self, chunks: Sequence[Chunk], *, name: str = "X") -> ShardedPoints:
         """Have the workers turn these chunks into shards, and return them as points.
@@ -231,9 +247,13 @@ class DaskEngine:
         return b"".join(self._of_shards(points, _row_digests, "fingerprint"))
 
     def _of_shards(
-        self, points: ShardedPoints, task: Callable[[Shard, int], Any], label: str
+        self,
+        points: ShardedPoints,
+        task: Callable[[Shard, int], Any],
+        label: str,
+        places: Sequence[int] | None = None,
     ) -> list[Any]:
-        """What ``task`` makes of every shard and the index of its first point, in their order."""
+        """What ``task`` makes of a shard and the index of its first point, for all or some."""
 
         def submit(place: int) -> list[Any]:
             shards = points.shards
@@ -241,9 +261,9 @@ class DaskEngine:
             shard = shards.futures[place]
             return [self.client.submit(task, shard, first, workers=[owner], pure=False)]
 
-        places = range(len(points.starts) - 1)
+        every = range(len(points.starts) - 1)
         pool = TaskPool(self.client, submit, self._lost_shards(points), label)
-        return pool.results(places, SILENT)
+        return pool.results(every if places is None else places, SILENT)
 
     def quiet(self) -> DaskEngine:
         same = copy(self)
@@ -269,6 +289,10 @@ class DaskEngine:
 
 def _row_digests(shard: Shard, first: int) -> bytes:
     return row_digests(shard.starting_at(first))
+
+
+def _some(shard: Shard, first: int, rows: slice) -> Any:
+    return shard.starting_at(first).x[rows]
 
 
 def _apply(task: Callable[[Any, Any], Any], data: Any, block: Any) -> Any:

@@ -106,6 +106,8 @@ class ShardedPoints(Points):
     kind: np.dtype
     lazy: Any = field(default=None, repr=False)
     """The unit vectors as a dask array, where there is one."""
+    here: Points | None = field(default=None, repr=False)
+    """The same points in this process, if they are here too."""
 
     in_shards = True
 
