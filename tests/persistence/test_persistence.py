@@ -118,7 +118,7 @@ SETTINGS = [
 @pytest.mark.filterwarnings("ignore:The sweeps did not converge")
 def test_parameters_come_back(settings, path):
     points = np.concatenate([X, X[:3]])
-    model = settings.set_params(**{"random_state": 0}).fit(points)
+    model = settings.set_params(random_state=0).fit(points)
     assert_equal_models(loaded_again(model, path), model, X + 1)
 
 

@@ -18,6 +18,6 @@ def model_parts(path):
 def craft(path, arrays=None, **header):
     """Change arrays and values of the header in place; None takes an array away."""
     head, kept = model_parts(path)
-    kept |= {name: value for name, value in (arrays or {}).items()}
+    kept |= arrays or {}
     kept = {name: np.asarray(value) for name, value in kept.items() if value is not None}
     write_arrays(path, {"header": np.array(json.dumps(head | header)), **kept})

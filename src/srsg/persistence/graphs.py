@@ -94,8 +94,8 @@ def learn_from_arrays(
     }
     dense = "points" in arrays
     rules = {
-        **({"points": Rule("float", ("n", "width"))} if dense else rules_of_csr("points")),
         **POINTS,
+        **({"points": Rule("float", ("n", "width"))} if dense else rules_of_csr("points")),
         **rules_of_coded(coder),
         **(CLUSTERS if n_clusters is not None else {}),
         **(COUNTS if n_clusters is not None and "cluster_counts" in arrays else {}),
