@@ -245,12 +245,14 @@ def solve_exactly(
             n_neighbors if n_scans == 1 else 0,
             engine.block_size,
             points.n,
-            last=n_scans == MAX_SCANS,
+            last=n_scans >= MAX_SCANS,
         )
         kept = []
         if keep.keeps:
             sizes = {"queries": len(queries), "points": points.n, "neighbors": task.n_neighbors}
-            make = partial(Scanned.from_arrays, penalty=penalty, own=queries.own)
+            make = partial(
+                Scanned.from_arrays, penalty=penalty, own=queries.own, active=active.rows
+            )
             kept = keep.load(f"scan-{n_scans}", KEPT_SCAN, sizes, make)
             n_kept += len(kept)
         blocks = kept + _scan(task, n_scans, points, queries, active, kept, engine, keep)
@@ -462,6 +464,10 @@ there are, the more a scan costs, while a Gram matrix costs the same: so it is o
 points, within limits. Measured on MNIST with 10,000 and with 70,000 points."""
 
 
+UNIT_ERROR = 0.01
+"""How far from 1 the squared length of a point may be, and more."""
+
+
 @dataclass(frozen=True)
 class WorkingSets(Sized):
     """Unfinished codes: every query with the few points it is coded over.
@@ -577,19 +583,35 @@ class Scanned(Sized):
         }
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, NDArray], penalty: Penalty, own: IntArray) -> Self:
-        """The same, made of these arrays and of the penalties and indices of all queries."""
+    def from_arrays(
+        cls, arrays: Mapping[str, NDArray], penalty: Penalty, own: IntArray, active: IntArray
+    ) -> Self:
+        """The same, made of these arrays and of the penalties and indices of all queries.
+
+        Raises
+        ------
+        InvalidArrayError
+            If its rows are not among the active ones, or no scan leaves such a working set.
+        """
         going_on = WorkingSets.from_arrays(arrays, "going_on_", penalty)
         done = WorkingSets.from_arrays(arrays, "done_", penalty)
         rows = np.sort(np.concatenate([going_on.rows, done.rows]))
-        same = np.array_equal(rows, np.unique(arrays["rows"]))
+        good = np.isin(rows, active).all() and np.diff(rows).all()
+        require(good, "rows", "are done already, or come twice")
+        same = np.array_equal(rows, np.sort(arrays["rows"]))
         require(same, "rows", "are not those of the codes")
+        nearest = np.sort(arrays["neighbors"])
+        itself = (nearest == own[arrays["rows"]][:, None]).any()
+        require(not itself and np.diff(nearest).all(), "neighbors", "has a point twice or itself")
         for sets in (going_on, done):
             used, index = sets.codes.used, sets.codes.index
             itself = used & (index == own[sets.rows][:, None])
             require(not itself.any(), "index", "has a point that codes itself")
             keys = np.arange(len(sets))[:, None] * (index.max(initial=0) + 1) + index
             require(len(np.unique(keys[used])) == used.sum(), "index", "has a point twice")
+            # The objective is at most that of an empty code, 1, so lam |z| is at most 1.
+            weights = 2 * sets.penalty.half_lam[:, None] * np.abs(sets.codes.value)
+            require(weights.max(initial=0) < 1 + UNIT_ERROR, "value", "is too large for a code")
         certificate = Certificate(arrays["violation"], arrays["gap"])
         return cls(arrays["rows"], arrays["neighbors"], going_on, done, certificate)
 
