@@ -6,6 +6,7 @@ What is read is compared with rules before it is used, see :mod:`srsg.coding.kep
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -100,7 +101,8 @@ def learn_from_arrays(
         **(COUNTS if n_clusters is not None and "cluster_counts" in arrays else {}),
     }
     check_arrays(arrays, rules, sizes)
-    coder.of_sample().check(n, ThreadEngine(1))  # an index of candidates is not needed any more
+    # An index of candidates is not needed any more.
+    replace(coder, n_candidates=None).check(n, ThreadEngine(1))
     equal = _equal(arrays["first_equal"], coder)
     coded = coded_from_arrays(coder, equal.first_equal, arrays)
     graph = FittedGraph(
