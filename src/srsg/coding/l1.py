@@ -174,14 +174,14 @@ def solve_exactly(
             n_neighbors if n_scans == 1 else 0,
             engine.block_size,
             points.n,
-            last=n_scans == MAX_SCANS,
+            last=n_scans >= MAX_SCANS,
         )
         sizes = {"queries": len(queries), "points": points.n, "neighbors": task.n_neighbors}
         kept = keep.load(
             f"scan-{n_scans}",
             KEPT_SCAN,
             sizes,
-            partial(Scanned.from_arrays, penalty=penalty, own=queries.own),
+            partial(Scanned.from_arrays, penalty=penalty, own=queries.own, active=active.rows),
         )
         n_kept += len(kept)
         blocks = kept + _scan(task, n_scans, points, queries, active, kept, engine, keep)

@@ -24,6 +24,10 @@ there are, the more a scan costs, while a Gram matrix costs the same: so it is o
 points, within limits. Measured on MNIST with 10,000 and with 70,000 points."""
 
 
+UNIT_ERROR = 0.01
+"""How far from 1 the squared length of a point may be, and more."""
+
+
 @dataclass(frozen=True)
 class WorkingSets(Sized):
     """Unfinished codes: every query with the few points it is coded over.
@@ -139,19 +143,35 @@ class Scanned(Sized):
         }
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, NDArray], penalty: Penalty, own: IntArray) -> Self:
-        """The same, made of these arrays and of the penalties and indices of all queries."""
+    def from_arrays(
+        cls, arrays: Mapping[str, NDArray], penalty: Penalty, own: IntArray, active: IntArray
+    ) -> Self:
+        """The same, made of these arrays and of the penalties and indices of all queries.
+
+        Raises
+        ------
+        InvalidArrayError
+            If its rows are not among the active ones, or a working set is none that a scan leaves.
+        """
         going_on = WorkingSets.from_arrays(arrays, "going_on_", penalty)
         done = WorkingSets.from_arrays(arrays, "done_", penalty)
         rows = np.sort(np.concatenate([going_on.rows, done.rows]))
-        same = np.array_equal(rows, np.unique(arrays["rows"]))
+        good = np.isin(rows, active).all() and np.diff(rows).all()
+        require(good, "rows", "are done already, or come twice")
+        same = np.array_equal(rows, np.sort(arrays["rows"]))
         require(same, "rows", "are not those of the codes")
+        nearest = np.sort(arrays["neighbors"])
+        itself = (nearest == own[arrays["rows"]][:, None]).any()
+        require(not itself and np.diff(nearest).all(), "neighbors", "has a point twice or itself")
         for sets in (going_on, done):
             used, index = sets.codes.used, sets.codes.index
             itself = used & (index == own[sets.rows][:, None])
             require(not itself.any(), "index", "has a point that codes itself")
             keys = np.arange(len(sets))[:, None] * (index.max(initial=0) + 1) + index
             require(len(np.unique(keys[used])) == used.sum(), "index", "has a point twice")
+            # The objective is at most that of an empty code, 1, so lam |z| is at most 1.
+            weights = 2 * sets.penalty.half_lam[:, None] * np.abs(sets.codes.value)
+            require(weights.max(initial=0) < 1 + UNIT_ERROR, "value", "is too large for a code")
         certificate = Certificate(arrays["violation"], arrays["gap"])
         return cls(arrays["rows"], arrays["neighbors"], going_on, done, certificate)
 

@@ -606,7 +606,7 @@ class GraphClusterer(
         Nothing is learnt before the whole fit has succeeded.
         """
         self._validate_params()
-        _refuse_truth_values(self)
+        refuse_truth_values(self)
         progress = progress_for(self.verbose)
         with ExitStack() as stack:
             stack.enter_context(announce_compiling(progress))
@@ -771,7 +771,7 @@ def is_dask(X: Any) -> bool:
     return type(X).__module__.partition(".")[0] == "dask"
 
 
-def _refuse_truth_values(estimator: GraphClusterer) -> None:
+def refuse_truth_values(estimator: GraphClusterer) -> None:
     """Python, and so scikit-learn, takes True and False for integers; kernels do not."""
     for name, value in estimator.get_params(deep=False).items():
         allowed = estimator._parameter_constraints.get(name, [])

@@ -25,6 +25,10 @@ class L1Coder(Coder):
     n_candidates: int | None = None
     random_state: RandomState = None
 
+    results: ClassVar[tuple[str, ...]] = (
+        *Coder.results,
+        *("certified", "kkt_violation", "dual_gap", "n_scans"),
+    )
     on_cluster: ClassVar[bool] = True
 
     def __post_init__(self) -> None:

@@ -39,7 +39,11 @@ class SRSGCoder(L1Coder):
     max_sweeps: int = 100
     tol: float | None = None
 
-    needs: ClassVar[tuple[str, ...]] = ("step",)
+    results: ClassVar[tuple[str, ...]] = (
+        *L1Coder.results,
+        *("init_codes", "objective_history", "n_sweeps", "n_iter"),
+        *("step", "n_steps_cut", "n_let_in"),
+    )
 
     def code(self, points: Points, run: Engine) -> Coded:
         start = super().code(points, run)
