@@ -68,7 +68,7 @@ def summary(found: Findings) -> str:
     graph = found.learnt("affinity_matrix_")
     if sparse.issparse(graph):
         figures.append(("edges", f"{sparse.triu(graph, 1).nnz:,}"))
-    n_components = found.learnt("n_components_")
+    n_components = found.learnt("n_connected_components_")
     if n_components is not None:
         noun = "component" if n_components == 1 else "components"
         figures.append((noun, f"{n_components:,}"))
