@@ -95,7 +95,7 @@ def cluster(
                 model, notes = prepare(estimator, X, preparing, table, by_search=chosen is SEARCH)
         notes += _make_affine(model, method)
         if not quiet and chosen.name != "kmeans":
-            notes += notes_on_near_rows(X)
+            notes += notes_on_near_rows(X, gaps=preparing.impute is not None)
         for line in () if quiet else notes:
             note(line)
         from srsg import config_context

@@ -40,7 +40,9 @@ class MethodOptions:
     ] = None
     step: Annotated[float | None, _of_method("For srsg: step size.")] = None
     l1_ratio: Annotated[float | None, _of_method("For ensc: share of the l1 norm.")] = None
-    n_nonzero: Annotated[int | None, _of_method("For omp and ridge: most points in a code.")] = None
+    n_nonzero: Annotated[
+        int | None, _of_method("For omp, ridge and ensc: most points in a code.")
+    ] = None
     scale_neighbor: Annotated[
         int | None, _of_method("For sc: the neighbour whose distance is a point's scale.")
     ] = None

@@ -14,7 +14,7 @@ from srsg.cli.bars import bars
 from srsg.cli.console import fail, note
 from srsg.cli.groups import Reading
 from srsg.cli.outputs import check_not_inputs, check_output
-from srsg.cli.preparation import Preparing, notes_on_near_rows, prepare
+from srsg.cli.preparation import Preparing, chosen_columns, notes_on_near_rows
 from srsg.registry import methods
 
 if TYPE_CHECKING:
@@ -59,8 +59,10 @@ def compare(
     check_not_inputs({"--output": output}, [data, reading.labels])
     with bars(quiet) as progress:
         table = reading.read(data, progress, quiet=quiet, keep_missing=preparing.impute is not None)
-        model, notes = prepare(None, table.X, preparing, table)
-        X = table.X if model is None else model.columns_of(table.X)
+        asked, notes = chosen_columns(table.X, preparing, table)
+        from srsg.estimators.prepared import Columns
+
+        X = Columns.learnt(table.X, **asked).applied(table.X)
         for line in () if quiet else (*notes, *notes_on_near_rows(X)):
             note(line)
         from srsg.cli.comparison import compare_methods
@@ -79,7 +81,7 @@ def compare(
                 names=chosen,
                 random_state=seed,
                 n_jobs=jobs,
-                affine=getattr(model, "scale", None) == "standard",
+                affine=asked["scale"] == "standard",
                 progress=progress,
             ):
                 outcomes.append(found)

@@ -72,22 +72,31 @@ def prepare(
     notes : list of str
         Notes for the user.
     """
+    asked, notes = chosen_columns(X, wanted, table, by_search=by_search)
+    if not any(asked.values()):
+        return estimator, notes
+    from srsg import PreparedClusterer
+
+    return PreparedClusterer(estimator, **asked), notes
+
+
+def chosen_columns(
+    X: NDArray, wanted: Preparing, table: Table, *, by_search: bool = False
+) -> tuple[dict[str, Any], list[str]]:
+    """How columns are scaled and filled, as parameters of a PreparedClusterer; notes for the user.
+
+    The parameters are those of :func:`prepare`.
+    """
     from scipy.sparse import issparse
 
     if issparse(X):
         if wanted.impute or wanted.scale in ("standard", "minmax"):
             raise typer.BadParameter("--scale and --impute cannot be used with a sparse matrix.")
-        return estimator, []
+        return {"scale": None, "impute": None}, []
     scale, notes = _chosen_scale(X, wanted.scale, table, by_search)
     if wanted.impute is not None:
         notes += notes_on_gaps(X, wanted.impute)
-    if scale == "none" and wanted.impute is None:
-        return estimator, notes
-    from srsg import PreparedClusterer
-
-    chosen: Any = None if scale == "none" else scale
-    impute: Any = wanted.impute
-    return PreparedClusterer(estimator, scale=chosen, impute=impute), notes
+    return {"scale": scale, "impute": wanted.impute}, notes
 
 
 def notes_on_gaps(X: NDArray, how: str = "model") -> list[str]:
@@ -111,15 +120,17 @@ def notes_on_gaps(X: NDArray, how: str = "model") -> list[str]:
     return [f"{values} in {rows} of {count_of(X.shape[0], 'row')} filled in {by[how]}"]
 
 
-def notes_on_near_rows(X: NDArray) -> list[str]:
-    """A note on rows that nearly repeat another, if they are many."""
+def notes_on_near_rows(X: NDArray, *, gaps: bool = False) -> list[str]:
+    """A note on rows that nearly repeat another, if they are many; rows with gaps do not count."""
     import numpy as np
 
     from srsg.files.near_rows import MANY, count_near_rows
 
     if not isinstance(X, np.ndarray):
         return []
-    near = count_near_rows(X)
+    if gaps:
+        X = X[~np.isnan(X).any(axis=1)]
+    near = count_near_rows(X) if len(X) else 0
     if near <= MANY * len(X):
         return []
     return [
@@ -154,15 +165,15 @@ def scale_warning(X: NDArray, table: Table) -> str | None:
 
 def _chosen_scale(
     X: NDArray, scale: str | None, table: Table, by_search: bool
-) -> tuple[str, list[str]]:
+) -> tuple[str | None, list[str]]:
     """The scale to use, and notes for the user."""
     if scale in ("standard", "minmax"):
-        return str(scale), []
+        return scale, []
     if by_search:  # compares what is standardised with what is not
-        return "none", []
+        return None, []
     warning = None if scale == "none" else scale_warning(X, table)
     if scale != "auto":
-        return "none", [] if warning is None else [warning]
+        return None, [] if warning is None else [warning]
     if warning is None:
-        return "none", ["--scale auto: columns share one unit and are left as they are"]
+        return None, ["--scale auto: columns share one unit and are left as they are"]
     return "standard", ["--scale auto: columns have different units and are standardised"]
