@@ -8,7 +8,7 @@ import sys
 import time
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from inspect import signature
 from multiprocessing.connection import Connection
@@ -27,6 +27,7 @@ from srsg.running.progress import (
     Progress,
     Stage,
     announce_compiling,
+    quietly,
     send_progress_to,
 )
 from srsg.types import FloatArray, Matrix
@@ -48,8 +49,8 @@ class MethodResult:
         None if it failed.
     scores : dict
         AC, NMI and ARI, if classes are known.
-    seconds : float
-        Duration of the fit.
+    seconds : float or None
+        Duration of the fit; None if it failed.
     megabytes : float or None
         The most memory that the fit held beyond what the process held before; None where the system
         does not tell.
@@ -68,7 +69,7 @@ class MethodResult:
     method: str
     labels: NDArray[np.intp] | None = None
     scores: dict[str, float] = field(default_factory=dict)
-    seconds: float = 0.0
+    seconds: float | None = None
     megabytes: float | None = None
     error: str | None = None
     warnings: tuple[str, ...] = ()
@@ -132,7 +133,7 @@ def compare_methods(
             given["n_jobs"] = n_jobs
         if affine and "affine" in signature(methods()[name].estimator).parameters:
             given["affine"] = True
-        yield _in_own_process(name, points, n_clusters, y, given, _Named(name, progress))
+        yield _in_own_process(name, (points, n_clusters, y, given), progress)
 
 
 def pairwise_ari(outcomes: Sequence[MethodResult]) -> FloatArray:
@@ -141,32 +142,21 @@ def pairwise_ari(outcomes: Sequence[MethodResult]) -> FloatArray:
     return np.array([[adjusted_rand_score(one, other) for other in labels] for one in labels])
 
 
-def _in_own_process(
-    name: str,
-    X: NDArray,
-    n_clusters: int,
-    y: ArrayLike | None,
-    parameters: dict[str, Any],
-    progress: Progress,
-) -> MethodResult:
+def _in_own_process(name: str, task: tuple[Any, ...], progress: Progress) -> MethodResult:
     here, there = multiprocessing.Pipe()
     process = _context().Process(target=_measure, args=(there, name), daemon=True)
     process.start()
     there.close()
     try:
-        here.send((X, n_clusters, parameters))
-        labels, *measured = _listen(here, progress)
+        here.send(task)
+        return _listen(here, progress)
     except (EOFError, OSError):  # it is gone: the system kills what takes too much memory
         process.join()
         return MethodResult(name, error=f"its process ended with status {process.exitcode}")
-    except _MethodError as failure:
-        return MethodResult(name, error=str(failure))
     finally:
         process.kill()
         process.join()
         here.close()
-    agreed = {} if y is None else scores(y, labels)
-    return MethodResult(name, labels, agreed, *measured)
 
 
 def _context() -> Any:
@@ -177,95 +167,72 @@ def _context() -> Any:
     context.set_forkserver_preload(["srsg.estimators", "sklearn.cluster", "srsg.cli.comparison"])
     from multiprocessing import forkserver
 
-    with _deaf_to_interrupts():
+    # Ctrl-C goes to all processes. Those started here ignore it, and the main process ends them.
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
         forkserver.ensure_running()
+    finally:
+        signal.signal(signal.SIGINT, before)
     return context
 
 
-@contextmanager
-def _deaf_to_interrupts() -> Iterator[None]:
-    """Processes started in the block ignore Ctrl-C, which goes to all processes: the main process
-    ends them."""
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-class _MethodError(Exception):
-    """What a method raised in the other process."""
-
-
 def _listen(connection: Connection, progress: Progress, stage: Stage | None = None) -> Any:
-    """Show the progress of the other process, until the end of the stage or the result."""
+    """Show the progress of the other process; the message that ends the stage, or the result."""
     while True:
-        kind, *content = connection.recv()
-        if kind == "stage":
-            with progress.stage(*content) as inner:
-                _listen(connection, progress, inner)
-        elif kind == "advance" and stage is not None:
-            stage.advance(*content)
-        elif kind == "note":
-            progress.note(*content)
-        elif kind == "failure":
-            raise _MethodError(*content)
-        else:
-            return content
-
-
-class _Named(Progress):
-    """Puts the name of a method in front of its stages."""
-
-    def __init__(self, name: str, other: Progress) -> None:
-        self._name, self._other = name, other
-
-    def stage(self, label: str, total: int) -> AbstractContextManager[Stage]:
-        return self._other.stage(f"{self._name}: {label}", total)
-
-    def note(self, message: str) -> None:
-        self._other.note(message)
+        match connection.recv():
+            case "stage", label, total:
+                with progress.stage(label, total) as inner:
+                    _listen(connection, progress, inner)
+            case "advance", steps if stage is not None:
+                stage.advance(steps)
+            case "note", message:
+                progress.note(message)
+            case last:
+                return last
 
 
 class _SentProgress(Progress):
-    """Sends progress to another process."""
+    """Sends the progress of a method to the main process; also stands for each of its stages."""
 
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+    def __init__(self, connection: Connection, method: str) -> None:
+        self._connection, self._method = connection, method
 
     @contextmanager
     def stage(self, label: str, total: int) -> Iterator[Stage]:
-        self._connection.send(("stage", label, total))
+        self._connection.send(("stage", f"{self._method}: {label}", total))
         try:
-            yield _SentStage(self._connection)
+            yield self
         finally:
-            self._connection.send(("end",))
+            self._connection.send("end")
+
+    def advance(self, steps: int = 1) -> None:
+        self._connection.send(("advance", steps))
 
     def note(self, message: str) -> None:
         self._connection.send(("note", message))
 
 
-class _SentStage:
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-
-    def advance(self, steps: int = 1) -> None:
-        self._connection.send(("advance", steps))
-
-
 def _measure(connection: Connection, name: str) -> None:
-    """What runs in the other process."""
-    try:
-        X, n_clusters, parameters = connection.recv()
-    except EOFError:  # the main process was stopped before it sent anything
-        return
+    """Fit a method, in a process of its own."""
+    with suppress(EOFError):  # the main process was stopped before it sent anything
+        task = connection.recv()
+        connection.send(_fitted(name, *task, _SentProgress(connection, name)))
+
+
+def _fitted(
+    name: str,
+    X: NDArray,
+    n_clusters: int,
+    y: ArrayLike | None,
+    parameters: dict[str, Any],
+    progress: Progress,
+) -> MethodResult:
     method = methods()[name]
     with warnings.catch_warnings(record=True) as caught:
         try:
-            progress = _SentProgress(connection)
-            with warnings.catch_warnings(), announce_compiling(progress):
-                warnings.simplefilter("ignore")
-                _warm_up(method.default(2, **parameters), X)
+            # A small fit loads the compiled kernels. If something is wrong, the real one says so.
+            with announce_compiling(progress), quietly(), suppress(ValueError):
+                method.default(2, **parameters).fit(X[:WARM_UP])
             model = method.default(n_clusters, **parameters)
             # The peak so far, of the imports and the first fit, must not hide that of the method.
             before, start = peak_megabytes(reset=True), time.perf_counter()
@@ -273,19 +240,12 @@ def _measure(connection: Connection, name: str) -> None:
                 model.fit(X)
             seconds, after = time.perf_counter() - start, peak_megabytes()
         except (ValueError, MemoryError, ArithmeticError) as error:
-            connection.send(("failure", " ".join(f"{error}".split()) or type(error).__name__))
-            return
+            return MethodResult(name, error=" ".join(f"{error}".split()) or type(error).__name__)
+    agreed = {} if y is None else scores(y, model.labels_)
     held = None if before is None or after is None else max(after - before, 0.0)
     # Each warning once, in the order they came.
     messages = tuple(dict.fromkeys(" ".join(str(each.message).split()) for each in caught))
-    connection.send(("result", model.labels_, seconds, held, None, messages))
-    connection.recv()  # wait until the other side has read everything and ends this process
-
-
-def _warm_up(model: Any, X: NDArray) -> None:
-    """Load compiled kernels by a small fit; if something is wrong, the real fit will say so."""
-    with suppress(ValueError):
-        model.fit(X[:WARM_UP])
+    return MethodResult(name, model.labels_, agreed, seconds, held, None, messages)
 
 
 def peak_megabytes(*, reset: bool = False) -> float | None:

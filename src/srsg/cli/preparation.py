@@ -1,4 +1,4 @@
-"""What is done to the columns before they are clustered: scaling, and filling in what is missing.
+"""What happens to columns before they are clustered: scaling, and filling in missing values.
 
 Both become part of the model, so that new points are treated in the same way.
 """
@@ -6,92 +6,70 @@ Both become part of the model, so that new points are treated in the same way.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import typer
 
-from srsg.cli.options import READING, one_of, option
+from srsg.cli.options import reading
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from srsg.files import Table
 
-SCALES = ("none", "standard", "minmax", "auto")
-IMPUTERS = ("median", "knn")
+FILLED = {
+    None: "as when the model was fitted",
+    "median": "by the median of their column",
+    "knn": "from the five rows most like theirs",
+}
 
 
 @dataclass(frozen=True)
 class Preparing:
     """How the columns are prepared."""
 
-    scale: Annotated[
-        str | None,
-        option(
-            READING,
-            "Give columns equal weight: standard (mean 0, deviation 1), minmax (0 to 1), or auto, "
-            "which standardises columns of different units.",
-            metavar="|".join(SCALES),
-            callback=one_of(SCALES),
-            show_default="none; the search for a method tries several",
-        ),
-    ] = None
-    impute: Annotated[
-        str | None,
-        option(
-            READING,
-            "Fill in missing values: by the median of the column, or from the rows most like "
-            "this one.",
-            metavar="|".join(IMPUTERS),
-            callback=one_of(IMPUTERS),
-        ),
-    ] = None
+    scale: Literal["none", "standard", "minmax", "auto"] | None = reading(
+        "Give columns equal weight: standard (mean 0, deviation 1), minmax (0 to 1), or auto, "
+        "which standardises columns of different units.",
+        show_default="none; the search for a method tries several",
+    )
+    impute: Literal["median", "knn"] | None = reading(
+        "Fill in missing values: by the median of the column, or from the most similar rows."
+    )
 
+    def chosen_scale(
+        self, X: Any, table: Table, *, by_search: bool = False
+    ) -> tuple[Any, list[str]]:
+        """The scale of a PreparedClusterer, and notes for the user.
 
-def prepare(
-    estimator: Any, X: NDArray, wanted: Preparing, table: Table, *, by_search: bool = False
-) -> tuple[Any, list[str]]:
-    """The model to fit: the estimator, with its columns scaled and filled as the options ask for.
+        Parameters
+        ----------
+        X : array, sparse matrix or dask array
+            The points; missing values are NaN.
+        table : Table
+            Where the points come from.
+        by_search : bool
+            Whether a search tries scaled and unscaled columns itself.
+        """
+        from scipy.sparse import issparse
 
-    Parameters
-    ----------
-    estimator : estimator
-        What is fitted.
-    X : ndarray
-        The points; missing values are NaN.
-    wanted : Preparing
-        The options.
-    table : Table
-        Where the points come from.
-    by_search : bool
-        Whether it is a search, which tries scaled and unscaled columns itself.
-
-    Returns
-    -------
-    model : estimator or PreparedClusterer
-    notes : list of str
-        Notes for the user.
-    """
-    from scipy.sparse import issparse
-
-    if issparse(X):
-        if wanted.impute or wanted.scale in ("standard", "minmax"):
+        given = self.scale in ("standard", "minmax")
+        if issparse(X) and (given or self.impute):
             raise typer.BadParameter("--scale and --impute cannot be used with a sparse matrix.")
-        return estimator, []
-    scale, notes = _chosen_scale(X, wanted.scale, table, by_search)
-    if wanted.impute is not None:
-        notes += notes_on_gaps(X, wanted.impute)
-    if scale == "none" and wanted.impute is None:
-        return estimator, notes
-    from srsg import PreparedClusterer
+        if given:
+            return self.scale, []
+        if by_search or self.scale == "none" or issparse(X):
+            return None, []
+        warning = scale_warning(X, table)
+        if self.scale is None:
+            return None, [warning] if warning else []
+        if warning is None:
+            return None, ["--scale auto: columns share one unit and are left as they are"]
+        return "standard", ["--scale auto: columns have different units and are standardised"]
 
-    chosen: Any = None if scale == "none" else scale
-    impute: Any = wanted.impute
-    return PreparedClusterer(estimator, scale=chosen, impute=impute), notes
 
-
-def notes_on_gaps(X: NDArray, how: str = "model") -> list[str]:
-    """A note on the missing values that will be filled in; none if there are none."""
+def notes_on_gaps(X: Any, impute: str | None = None) -> list[str]:
+    """A note on missing values that will be filled in, if there are any."""
     import numpy as np
 
     from srsg.files.errors import count_of
@@ -101,17 +79,11 @@ def notes_on_gaps(X: NDArray, how: str = "model") -> list[str]:
     gaps = np.isnan(X)
     if not gaps.any():
         return []
-    by = {
-        "median": "by the median of their column",
-        "knn": "from the five rows most like theirs",
-        "model": "as when the model was fitted",
-    }
-    rows = int(gaps.any(axis=1).sum())
-    values = count_of(int(gaps.sum()), "missing value")
-    return [f"{values} in {rows} of {count_of(X.shape[0], 'row')} filled in {by[how]}"]
+    values, rows = count_of(int(gaps.sum()), "missing value"), count_of(len(X), "row")
+    return [f"{values} in {gaps.any(axis=1).sum()} of {rows} filled in {FILLED[impute]}"]
 
 
-def notes_on_near_rows(X: NDArray) -> list[str]:
+def notes_on_near_rows(X: Any) -> list[str]:
     """A note on rows that nearly repeat another, if they are many."""
     import numpy as np
 
@@ -119,7 +91,7 @@ def notes_on_near_rows(X: NDArray) -> list[str]:
 
     if not isinstance(X, np.ndarray):
         return []
-    near = count_near_rows(X)
+    near = count_near_rows(_complete(X))
     if near <= MANY * len(X):
         return []
     return [
@@ -129,40 +101,23 @@ def notes_on_near_rows(X: NDArray) -> list[str]:
     ]
 
 
-def fills_gaps(model: Any) -> bool:
-    """Whether a model fills in missing values."""
-    return getattr(model, "impute", None) is not None
-
-
-def scale_warning(X: NDArray, table: Table) -> str | None:
-    """What to say if a few columns outweigh the others; None if none do."""
+def scale_warning(X: Any, table: Table) -> str | None:
+    """A warning if a few columns outweigh the others."""
     import numpy as np
 
     from srsg.files.inspection import heaviest_column
     from srsg.search.candidates import shares_one_unit
 
-    if table.image_shape or not isinstance(X, np.ndarray):
+    if table.image_shape or not isinstance(X, np.ndarray) or shares_one_unit(_complete(X)):
         return None
-    if shares_one_unit(X[~np.isnan(X).any(axis=1)]):
-        return None
-    name = heaviest_column(table)
     return (
-        f"columns have different units, and column {name} outweighs others: --scale standard gives "
-        "all the same weight"
+        f"columns have different units, and column {heaviest_column(table)} outweighs others: "
+        "--scale standard gives all the same weight"
     )
 
 
-def _chosen_scale(
-    X: NDArray, scale: str | None, table: Table, by_search: bool
-) -> tuple[str, list[str]]:
-    """The scale to use, and notes for the user."""
-    if scale in ("standard", "minmax"):
-        return str(scale), []
-    if by_search:  # compares what is standardised with what is not
-        return "none", []
-    warning = None if scale == "none" else scale_warning(X, table)
-    if scale != "auto":
-        return "none", [] if warning is None else [warning]
-    if warning is None:
-        return "none", ["--scale auto: columns share one unit and are left as they are"]
-    return "standard", ["--scale auto: columns have different units and are standardised"]
+def _complete(X: NDArray) -> NDArray:
+    """The rows without missing values."""
+    import numpy as np
+
+    return X[~np.isnan(X).any(axis=1)]
