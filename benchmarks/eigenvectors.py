@@ -31,11 +31,16 @@ from sklearn.datasets import load_digits
 from threadpoolctl import threadpool_limits
 
 from srsg import SRSG, cluster_graph
-from srsg.coding.neighbors import neighbor_graph
 from srsg.cutting.eigenvectors import leading_eigenpairs
-from srsg.cutting.embedding import AUTO_BRIDGE, connected_components
-from srsg.cutting.weights import bridged, normalized, with_equal_degrees
+from srsg.cutting.embedding import (
+    AUTO_BRIDGE,
+    bridged,
+    connected_components,
+    normalized,
+    with_equal_degrees,
+)
 from srsg.datasets import make_union_of_subspaces
+from srsg.graph import neighbor_graph
 from srsg.running import ThreadEngine
 from srsg.types import Cut
 

@@ -36,6 +36,6 @@ def block_size(monkeypatch):
     """Sets how many points the estimators compare with all points at once."""
 
     def set_size(size):
-        monkeypatch.setattr("srsg.estimators.fitting.blocks_within", lambda *budget: (size, np.inf))
+        monkeypatch.setattr("srsg.running.config.blocks_within", lambda *budget: (size, np.inf))
 
     return set_size

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from srsg.kernels.codes import symmetrized
 from srsg.points import EqualPoints
 from srsg.running.checking import Rule
 from srsg.types import Graph, IntArray
@@ -164,3 +163,48 @@ def _spread(learnt: Mapping[str, Any], equal: EqualPoints) -> dict[str, Any]:
             np.arange(equal.n) if all_certified else equal.first[learnt["certified"]]
         )
     return spread
+
+
+def neighbor_graph(neighbors: IntArray, n_points: int | None = None) -> sparse.csr_array:
+    """The adjacency matrix S: row i has ones at the neighbours of point i.
+
+    For new points, whose neighbours are fitted points, ``n_points`` is the number of fitted points.
+    An index of -1 means no neighbour: a point that is zero has none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from srsg.graph import neighbor_graph
+    >>> neighbor_graph(np.array([[1], [0], [1]])).toarray()
+    array([[0., 1., 0.],
+           [1., 0., 0.],
+           [0., 1., 0.]])
+    """
+    n_rows = len(neighbors)
+    found = neighbors >= 0
+    starts = np.concatenate(([0], np.cumsum(found.sum(axis=1))))
+    shape = (n_rows, n_rows if n_points is None else n_points)
+    # A mask is read row by row, so the columns come out in the order of a CSR matrix.
+    columns = neighbors[found]
+    graph = sparse.csr_array((np.ones(columns.size), columns, starts), shape=shape)
+    # Neighbours came nearest first. Sorted by index, all that follows has one fixed order.
+    graph.sort_indices()
+    return graph
+
+
+def symmetrized(codes: sparse.csr_array) -> sparse.csr_array:
+    """The affinity of eq. (2): ``W = (|Z| + |Z|^T) / 2``.
+
+    Examples
+    --------
+    >>> from scipy import sparse
+    >>> from srsg.graph import symmetrized
+    >>> symmetrized(sparse.csr_array([[0.0, -0.5], [0.0, 0.0]])).toarray()
+    array([[0.  , 0.25],
+           [0.25, 0.  ]])
+    """
+    magnitude = abs(codes)
+    affinity = sparse.csr_array((magnitude + magnitude.T) / 2)
+    affinity.eliminate_zeros()  # half of the smallest number is zero, and no edge
+    affinity.sort_indices()  # in one fixed order, sums along rows have the same bits
+    return affinity

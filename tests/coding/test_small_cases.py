@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import sparse
+from srsg.coding.verification import certificates_hold
 
 from srsg.coding import (
     auto_step,
@@ -16,7 +17,6 @@ from srsg.coding import (
     theorem_step,
 )
 from srsg.coding.smce import equal_rows
-from srsg.coding.verification import certificates_hold
 from srsg.points import unit_points
 from srsg.running import ThreadEngine
 

@@ -142,9 +142,7 @@ def test_values_that_no_fit_leaves_are_refused(fitted, path, what):
     changes = CRAFTED[what](fitted)
     craft(changed(fitted, **changes), path)
     name = next(iter(changes))
-    with pytest.raises(
-        ValueError, match=r"model\.srsg (holds an invalid model|is damaged).*"
-    ) as e:
+    with pytest.raises(ValueError, match=r"model\.srsg (holds an invalid model|is damaged).*") as e:
         load_model(path)
     assert name in str(e.value) or "damaged" in str(e.value)
 

@@ -19,10 +19,10 @@ from sklearn.exceptions import NotFittedError
 from sklearn.impute import KNNImputer, SimpleImputer
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from srsg.persistence.pipelines import TYPES
 
 from srsg import L1Graph, RidgeGraph, StabilitySearch
 from srsg.persistence import FORMAT, load_model, save_model
-from srsg.persistence.pipelines import TYPES
 from support.cli_runs import good, run
 
 FRAME = load_wine(as_frame=True).data

@@ -65,7 +65,7 @@ def compare(
     with bars(quiet) as progress:
         table = reading.read(data, progress, keep_missing=preparing.impute is not None)
         from srsg.cli.comparison import compare_methods
-        from srsg.cutting.kmeans import check_cluster_count
+        from srsg.cutting.cut import check_cluster_count
         from srsg.estimators.prepared import Columns
 
         scale, notes = preparing.chosen_scale(table.X, table)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from copy import copy
 from dataclasses import dataclass, field, fields
@@ -29,9 +29,15 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from srsg.coding.coder import Coder, build_graph, new_codes, prepared
 from srsg.counting.counts import count_clusters
 from srsg.counting.reproducibility import ScoredCounts
-from srsg.cutting.cut import Clusters, CutOptions, cut_graph, cut_graph_each, spectral_graph
+from srsg.cutting.cut import (
+    Clusters,
+    CutOptions,
+    check_cluster_count,
+    cut_graph,
+    cut_graph_each,
+    spectral_graph,
+)
 from srsg.cutting.embedding import connected_components
-from srsg.cutting.kmeans import check_cluster_count
 from srsg.estimators.callbacks import CallbackSupport, reported_to_callbacks, with_callbacks
 from srsg.explaining.fitted import (
     NewPoints,
@@ -59,9 +65,12 @@ INPUT_NAMES = ("n_features_in_", "feature_names_in_")
 SHARES = (0.5, 0.9, 0.99, 1.0)
 """The quantiles of the violations that are reported."""
 
-ACCEPTED = [np.float64, np.float32, *map(np.dtype, np.typecodes["AllInteger"])]
-"""Number types that X may have; others are converted to the first. Integers stay as they are:
-code that needs floats converts them block by block."""
+ACCEPTED: dict[str, Any] = {
+    "accept_sparse": "csr",
+    "dtype": [np.float64, np.float32, *map(np.dtype, np.typecodes["AllInteger"])],
+}
+"""What X may be; other number types are converted to the first. Integers stay as they are: code
+that needs floats converts them block by block."""
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -101,7 +110,7 @@ class GraphClusterer(
     affinity : {"agreement", "codes"}
         The graph that is cut. "codes" is ``affinity_matrix_``, of which it takes the
         normalised cut. "agreement" weighs the edges by what their neighbours agree on
-        (:func:`srsg.cutting.weights.agreement`), and takes the ratio cut.
+        (:func:`srsg.cutting.embedding.agreement`), and takes the ratio cut.
     assign_labels : {"kmeans", "discretize", "cluster_qr"}
         How the embedded points get their labels.
     n_init : int
@@ -431,7 +440,8 @@ class GraphClusterer(
         ndarray of shape (n_new,)
             Compare with ``1 - explained_``, the same of the fitted points.
         """
-        return 1.0 - explained_new(self.graph_, self._clusters, self._assigned(X))
+        new = self._assigned(X)
+        return 1.0 - explained_new(self.graph_, self._clusters, new)
 
     def relabel(
         self, n_clusters: NClusters | None = None, *, random_state: RandomState = None
@@ -606,24 +616,22 @@ class GraphClusterer(
 
     def _validated(self, X: Any, progress: Any) -> tuple[Any, dict[str, Any], Engine]:
         coder = self._coder()
-        points: Any
-        scratch = copy(self)  # scikit-learn notes what it learns about X in its attributes
         if is_dask(X):
             from srsg.estimators.dask_points import points_on_workers
 
             run = start_engine(self.n_jobs, progress, self.store, on_cluster=coder.on_cluster)
             points = points_on_workers(type(self).__name__, coder, X, run)
-            validate_data(scratch, points, skip_check_array=True)
+            points, names = noted_input(self, points, skip_check_array=True)
         else:
-            points = checked_input(scratch, X, ensure_min_samples=2, ensure_min_features=2)
+            least = {"ensure_min_samples": 2, "ensure_min_features": 2}
+            points, names = noted_input(self, X, **ACCEPTED, **least)
             # The engine notices too little memory before any is taken.
             bounded = points if coder.unit else None
             run = start_engine(
                 self.n_jobs, progress, self.store, bounded, on_cluster=coder.on_cluster
             )
         coder.check(points.shape[0], run)
-        noted = vars(scratch)
-        return points, {name: noted[name] for name in INPUT_NAMES if name in noted}, run
+        return points, names, run
 
     def _learn(
         self,
@@ -632,9 +640,7 @@ class GraphClusterer(
         clusters: Clusters | None = None,
         counted: ScoredCounts | None = None,
     ) -> Self:
-        """Copy results to attributes; nothing that was learnt from other points survives."""
-        for name in [name for name in vars(self) if name.endswith("_")]:
-            delattr(self, name)
+        """Copy results to attributes."""
         learnt = names | attributes_of_graph(graph)
         if clusters is not None:
             learnt |= {
@@ -645,13 +651,12 @@ class GraphClusterer(
             }
         if counted is not None:
             learnt |= attributes_of_counts(counted)
-        for name, value in learnt.items():
-            setattr(self, name, value)
+        learn(self, learnt)
         return self
 
     def _prepared_new(self, X: Matrix) -> tuple[Any, Engine]:
         """New points in the form of the fitted ones, and the engine that codes them."""
-        checked = checked_input(self, X, reset=False)
+        checked = validate_data(self, X, **ACCEPTED, reset=False)
         coder = self.graph_.coder
         run = start_engine(
             self.n_jobs,
@@ -745,9 +750,20 @@ def best_counts(model: Any, n_best: int) -> list[int]:
     ).best(n_best)
 
 
-def checked_input(estimator: Any, X: Any, **options: Any) -> NDArray | sparse.csr_array:
-    """X, validated by scikit-learn."""
-    return validate_data(estimator, X, accept_sparse="csr", dtype=ACCEPTED, **options)
+def noted_input(estimator: Any, X: Any, **options: Any) -> tuple[Any, dict[str, Any]]:
+    """X, validated by scikit-learn, and what it notes about X; the estimator stays as it is."""
+    scratch = copy(estimator)
+    checked = validate_data(scratch, X, **options)
+    noted = vars(scratch)
+    return checked, {name: noted[name] for name in INPUT_NAMES if name in noted}
+
+
+def learn(estimator: Any, learnt: Mapping[str, Any]) -> None:
+    """Give an estimator what a fit has learnt; nothing of an earlier fit survives."""
+    for name in [name for name in vars(estimator) if name.endswith("_")]:
+        delattr(estimator, name)
+    for name, value in learnt.items():
+        setattr(estimator, name, value)
 
 
 def is_dask(X: Any) -> bool:

@@ -8,8 +8,8 @@ from scipy import sparse
 from sklearn.utils import check_array
 
 from srsg.counting.eigengaps import estimate_n_clusters
+from srsg.cutting.cut import check_cluster_count, label_embedding
 from srsg.cutting.embedding import auto_bridge, embedded_graph
-from srsg.cutting.kmeans import check_cluster_count, label_embedding
 from srsg.running import ThreadEngine
 from srsg.types import AssignLabels, Bridge, Cut, Graph, IntArray, Matrix, NClusters, RandomState
 
@@ -45,7 +45,7 @@ def cluster_graph(
         together; a number always adds them, None never.
     cut : {"normalized", "ratio"}
         Whether clusters are balanced by the sum of their degrees, as by Ng, Jordan and Weiss, or by
-        their numbers of vertices; see :func:`srsg.cutting.weights.with_equal_degrees`.
+        their numbers of vertices; see :func:`srsg.cutting.embedding.with_equal_degrees`.
     assign_labels : {"kmeans", "discretize", "cluster_qr"}
         How the embedded vertices get their labels, as in scikit-learn's spectral clustering.
     n_init : int

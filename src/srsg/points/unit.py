@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from srsg.kernels.arrays import DenseRows, LeftOut, SparseRows
 from srsg.points.principal import PrincipalAxes
 from srsg.points.sparse import (
     UnitRows,
@@ -20,7 +21,7 @@ from srsg.points.sparse import (
     sparse_correlations,
     sparse_unit_rows,
 )
-from srsg.types import DenseRows, IntArray, LeftOut, Matrix, SparseRows
+from srsg.types import IntArray, Matrix
 
 KernelRows: TypeAlias = DenseRows | SparseRows
 """Points of unit length as the kernels take them."""

@@ -1,14 +1,14 @@
-"""What long work shows along the way."""
+"""What long work shows and keeps along the way."""
 
 from __future__ import annotations
 
 import sys
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
-from typing import Protocol
+from typing import Any, Protocol, TypeVar
 
 
 class Stage(Protocol):
@@ -131,3 +131,43 @@ def progress_for(verbose: bool | int) -> Progress:
     """The progress that an estimator's ``verbose`` asks for, unless :func:`send_progress_to` has
     set another."""
     return _listener.get() or (PrintedProgress() if verbose else SILENT)
+
+
+Arrays = Mapping[str, Any]
+"""Arrays by name."""
+
+Made = TypeVar("Made")
+
+
+class Store:
+    """Keeps nothing; the base class of :class:`~srsg.running.store.FolderStore`."""
+
+    keeps = False
+    """Whether anything is kept."""
+
+    def save(self, name: str, arrays: Arrays) -> None:
+        """Keep some arrays under a name."""
+
+    def load(
+        self,
+        name: str,
+        rules: Mapping[str, Any],
+        sizes: Mapping[str, int],
+        make: Callable[[dict[str, Any]], Made],
+    ) -> list[Made]:
+        """What ``make`` returns for all arrays under a name that keep the rules, in any order.
+
+        Of arrays with overlapping ``rows`` only some are taken, so that no row comes twice. Arrays
+        for which ``make`` raises an error count as damaged.
+        """
+        return []
+
+    def of(self, *facts: Any) -> Store:
+        """The part of the store for one piece of work, which these facts identify.
+
+        Facts that are expensive to compute are passed as functions.
+        """
+        return self
+
+
+NO_STORE = Store()

@@ -12,7 +12,7 @@ import hashlib
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,50 +23,12 @@ from srsg.files.errors import FileError, one_line
 from srsg.points.equal import DIGEST_SIZE
 from srsg.running.archive import read_arrays, write_arrays
 from srsg.running.checking import Rule, check_arrays
+from srsg.running.progress import NO_STORE, Arrays, Made, Store
 from srsg.running.warnings import warn_user
 
 ALGORITHMS = 2
 """Raised by one whenever an algorithm gives other results, or keeps other arrays, than before, so
 that what older algorithms left in a folder is not used."""
-
-Arrays = Mapping[str, NDArray]
-"""Arrays by name."""
-
-Made = TypeVar("Made")
-
-
-class Store:
-    """Keeps nothing; the base class of :class:`FolderStore`."""
-
-    keeps = False
-    """Whether anything is kept."""
-
-    def save(self, name: str, arrays: Arrays) -> None:
-        """Keep some arrays under a name."""
-
-    def load(
-        self,
-        name: str,
-        rules: Mapping[str, Rule],
-        sizes: Mapping[str, int],
-        make: Callable[[dict[str, NDArray]], Made],
-    ) -> list[Made]:
-        """What ``make`` returns for all arrays under a name that keep the rules, in any order.
-
-        Of arrays with overlapping ``rows`` only some are taken, so that no row comes twice. Arrays
-        for which ``make`` raises an error count as damaged.
-        """
-        return []
-
-    def of(self, *facts: Any) -> Store:
-        """The part of the store for one piece of work, which these facts identify.
-
-        Facts that are expensive to compute are passed as functions.
-        """
-        return self
-
-
-NO_STORE = Store()
 
 
 class FolderStore(Store):
@@ -193,3 +155,6 @@ def fingerprint(*facts: Any) -> str:
             # The length in front keeps neighbours apart: ("ab", "c") is not ("a", "bc").
             digest.update(b"%d " % len(text) + text)
     return digest.hexdigest()
+
+
+__all__ = ["NO_STORE", "FolderStore", "Store", "combine_digests", "fingerprint"]
