@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 
@@ -30,6 +30,12 @@ def bars(quiet: bool = False) -> Iterator[Progress]:
         shown = Bars(display)
         with send_progress_to(shown):
             yield shown
+
+
+def tell(progress: Progress, notes: Iterable[str]) -> None:
+    """Print notes for the user, unless the command is quiet."""
+    for line in notes:
+        progress.note(line)
 
 
 class Notes(Progress):

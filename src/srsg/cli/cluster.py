@@ -7,23 +7,17 @@ import time
 from typing import Any
 
 from srsg.cli import options
-from srsg.cli.bars import bars
+from srsg.cli.bars import bars, tell
 from srsg.cli.cluster_options import (
     SEARCH,
-    MethodOptions,
-    OutputFiles,
-    RunningOptions,
+    Fitting,
+    Writing,
+    builds_graph,
     check_combinations,
-    check_size,
-    chosen_method,
-    features_of,
     make_estimator,
 )
 from srsg.cli.console import say
-from srsg.cli.groups import Reading
-from srsg.cli.outputs import check_append
-from srsg.cli.preparation import Preparing, notes_on_gaps, notes_on_near_rows
-from srsg.cli.results import Result, lines_of
+from srsg.cli.groups import Preparing, Reading
 from srsg.running.progress import announce_compiling
 
 
@@ -31,9 +25,8 @@ def cluster(
     data: str = options.DATA,
     clusters: Any = options.CLUSTERS,
     *,
-    method: MethodOptions,
-    files: OutputFiles,
-    running: RunningOptions,
+    fitting: Fitting,
+    files: Writing,
     reading: Reading,
     preparing: Preparing,
     json: bool = options.JSON,
@@ -50,32 +43,36 @@ def cluster(
     # Notes are for people, and JSON is for programs.
     quiet = quiet or json
     # All options are checked before DATA is read: a mistake should show at once, not after minutes.
-    chosen = chosen_method(method, running)
-    check_combinations(chosen, clusters, method, running, reading, preparing, files)
+    method = fitting.chosen()
+    check_combinations(method, clusters, fitting, reading, preparing, files)
     with bars(quiet) as progress:
         with progress.stage("loading", 1):
             from srsg import config_context
+            from srsg.cli import inputs, outputs
+            from srsg.cli.results import Result, lines_of
 
-            estimator = make_estimator(chosen, clusters, method, running, files)
+            estimator = make_estimator(method, clusters, fitting, files)
             files.check([data, reading.labels])
-        table = reading.read(
+        table = inputs.read(
             data,
+            reading,
             progress,
-            scheduler=running.scheduler,
+            fitting.scheduler,
             keep_missing=preparing.impute is not None,
             keep_frame=files.append,
         )
-        check_size(data, table.X.shape, chosen)
+        tell(progress, table.notes)
+        if builds_graph(method):
+            inputs.check_size(data, table, by_search=method is SEARCH)
         if files.append:
-            check_append(table)
+            outputs.check_append(table)
         # Features and scaling are part of the time, reading is not.
         start = time.perf_counter()
         with progress.stage("features", 1):
-            X = features_of(table, method, running.jobs)
-            scale, notes = preparing.chosen_scale(X, table, by_search=chosen is SEARCH)
-            model = _prepared(estimator, scale, preparing.impute)
-            notes += notes_on_gaps(X, preparing.impute)
-            if scale == "standard" and method.affine is None and hasattr(estimator, "affine"):
+            X = inputs.features_of(table, fitting.features, fitting.n_jobs)
+            scale, notes = inputs.chosen_scale(X, preparing, table, by_search=method is SEARCH)
+            notes += inputs.notes_on_gaps(X, preparing.impute)
+            if scale == "standard" and fitting.affine is None and hasattr(estimator, "affine"):
                 # Centring moved the origin inside the data. Two clusters on opposite sides of it
                 # would have the same directions up to the sign, which codes do not see.
                 estimator.affine = True
@@ -83,23 +80,21 @@ def cluster(
                     "columns are centred, so a constant coordinate was added (--no-affine leaves "
                     "it out)"
                 )
-            if not quiet and chosen.name != "kmeans":
-                notes += notes_on_near_rows(X)
-        for line in notes:
-            progress.note(line)
-        with announce_compiling(progress), config_context(**running.config()):
+            model = _prepared(estimator, scale, preparing.impute)
+            if not quiet and method.name != "kmeans":
+                complete = X if preparing.impute is None else inputs.complete_rows(X)
+                notes += inputs.notes_on_near_rows(complete)
+        tell(progress, notes)
+        with announce_compiling(progress), config_context(**fitting.config()):
             model.fit(X)
-        result = Result(data, chosen.name, model, table, X, time.perf_counter() - start)
-        for line in _choices(result.estimator, clusters):
-            progress.note(line)
+        result = Result(data, method.name, model, table, X, time.perf_counter() - start)
+        tell(progress, _choices(result.estimator, clusters))
         written = files.by_content()
         if written:
             with progress.stage(f"writing {', '.join(written)}", 1):
-                if "labels" in written:
-                    result.write_labels(files.output, append=files.append)
                 result.write(files)
-    if "labels" not in written and not json:  # to standard output, after the bars are gone
-        result.write_labels(files.output, append=files.append)
+    if files.output == options.STANDARD_OUTPUT and not json:  # after the bars are gone
+        result.write_labels(files)
     summary = result.summary(written)
     if json:
         print(jsonlib.dumps(summary, indent=2))

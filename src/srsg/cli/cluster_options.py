@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import typer
 
 from srsg.cli import options
 from srsg.cli.console import flag_of
-from srsg.cli.groups import Reading
 from srsg.cli.options import AUTO, METHODS, fitting, writing
-from srsg.cli.outputs import check_outputs, endings_of_labels
-from srsg.cli.preparation import Preparing
 from srsg.registry import Method, methods
-
-if TYPE_CHECKING:
-    from srsg.files import Table
 
 SEARCH = Method(AUTO, "search by stability", None, "srsg:StabilitySearch")
 
+NEED_POINTS = (
+    *("drop_missing", "image_size", "gray", "id_column", "keep_ids", "scale", "impute"),
+    *("affine", "n_candidates", "append", "model", "report"),
+)
+"""Options that need the points in this process: those of a cluster stay there."""
+
 
 @dataclass(frozen=True)
-class MethodOptions:
-    """The method and its parameters; None keeps the method's default."""
+class Fitting:
+    """The method, its parameters and how it runs; None keeps the method's default."""
 
     method: str | None = fitting(
         f"auto, which finds the method that suits the data, or one of {', '.join(METHODS)}.",
@@ -59,16 +59,6 @@ class MethodOptions:
         show_default="all points",
     )
 
-    def parameters(self) -> dict[str, Any]:
-        """Parameters of the estimator that are given."""
-        given = {**vars(self), "method": None, "features": None}
-        return {name: value for name, value in given.items() if value is not None}
-
-
-@dataclass(frozen=True)
-class RunningOptions:
-    """Where and with what the method runs; labels depend on the seed only."""
-
     store: str | None = fitting(
         "Folder that keeps results: an interrupted run continues, and another -k is quick.",
         metavar="FOLDER",
@@ -83,22 +73,30 @@ class RunningOptions:
         metavar="ADDRESS",
         show_default=False,
     )
-    seed: int = options.SEED
-    jobs: int | None = options.JOBS
+    random_state: int = options.SEED
+    n_jobs: int | None = options.JOBS
 
     def parameters(self) -> dict[str, Any]:
-        """Parameters of the estimator that are given."""
-        given = {"store": self.store, "n_jobs": self.jobs, "random_state": self.seed}
-        return {name: value for name, value in given.items() if value is not None}
+        """The parameters of the estimator that are given."""
+        others = ("method", "features", "max_memory", "scheduler")
+        given = {name: value for name, value in vars(self).items() if value is not None}
+        return {name: value for name, value in given.items() if name not in others}
 
     def config(self) -> dict[str, Any]:
         """Settings for :func:`srsg.config_context`."""
         engine = {} if self.scheduler is None else {"engine": self.scheduler}
         return {"max_memory": self.max_memory, **engine}
 
+    def chosen(self) -> Method:
+        """The method by its name; without a name, the search or, with options of srsg, srsg."""
+        # The search compares methods, so it does not have their options.
+        own = self.scheduler or self.parameters().keys() - {"random_state", "n_jobs"}
+        name = self.method or ("srsg" if own else AUTO)
+        return SEARCH if name == AUTO else methods()[name]
+
 
 @dataclass(frozen=True)
-class OutputFiles:
+class Writing:
     """The files to write."""
 
     output: Path = options.LABELS_FILE
@@ -109,6 +107,7 @@ class OutputFiles:
 
     def check(self, inputs: Sequence[str | None]) -> None:
         """Raise an error now for a file that could not be written at the end."""
+        from srsg.cli.outputs import check_outputs, endings_of_labels
         from srsg.files.graphs import GRAPH_ENDINGS
 
         wanted = {
@@ -126,129 +125,48 @@ class OutputFiles:
         return {content: path for content, path in files.items() if path is not None}
 
 
-def chosen_method(method: MethodOptions, running: RunningOptions) -> Method:
-    """The method by its name; without a name, the search or, if options of srsg are given, srsg."""
-    # The search compares methods, so it does not have their options.
-    own = method.parameters() or running.store or running.scheduler
-    name = method.method or ("srsg" if own else AUTO)
-    return SEARCH if name == AUTO else methods()[name]
-
-
-def check_combinations(
-    chosen: Method,
-    clusters: int | str,
-    method: MethodOptions,
-    running: RunningOptions,
-    reading: Reading,
-    preparing: Preparing,
-    files: OutputFiles,
-) -> None:
-    """Raise an error for options that cannot be combined."""
-    # The points of a cluster stay there.
-    needs_points = {
-        "--drop-missing": reading.drop_missing,
-        "--image-size": reading.image_size,
-        "--gray": reading.gray,
-        "--id": reading.id_column,
-        "--keep-ids": reading.keep_ids,
-        "--scale": preparing.scale not in (None, "none"),
-        "--impute": preparing.impute,
-        "--affine": method.affine,
-        "--candidates": method.n_candidates,
-        "--append": files.append,
-        "--model": files.model,
-        "--report": files.report,
-    }
-    here = "needs the points in this process, so it cannot be combined with --scheduler."
-    no_graph, no_option = (
-        not _builds_graph(chosen),
-        f"is not an option of the method {chosen.name}.",
-    )
-    _refuse(
+def check_combinations(method: Method, clusters: int | str, *groups: Any) -> None:
+    """Raise an error for options that cannot be combined; the groups have all other options."""
+    options_given = [item for group in groups for item in vars(group).items()]
+    given = {name for name, value in options_given if value not in (None, False, "none")}
+    no_graph = not builds_graph(method)
+    problems = [
         (
             no_graph and clusters == AUTO,
-            f"the method {chosen.name} needs a number of clusters: -k.",
+            f"the method {method.name} needs a number of clusters: -k.",
         ),
-        (no_graph and files.graph, f"--graph {no_option}"),
-        (chosen is SEARCH and clusters == 1, "-k 1 needs a method: --method."),
-        (method.features and files.model, "--model cannot be combined with --features."),
-        (method.features and running.scheduler, "--scheduler cannot be combined with --features."),
-        *((running.scheduler and on, f"{flag} {here}") for flag, on in needs_points.items()),
-    )
+        (no_graph and "graph" in given, f"--graph is not an option of the method {method.name}."),
+        (method is SEARCH and clusters == 1, "-k 1 needs a method: --method."),
+        ({"features", "model"} <= given, "--model cannot be combined with --features."),
+        ({"features", "scheduler"} <= given, "--scheduler cannot be combined with --features."),
+    ]
+    for name in NEED_POINTS:
+        reason = "needs the points in this process, so it cannot be combined with --scheduler."
+        problems.append(({"scheduler", name} <= given, f"{flag_of(name)} {reason}"))
+    for exists, message in problems:
+        if exists:
+            raise typer.BadParameter(message)
 
 
-def make_estimator(
-    chosen: Method,
-    clusters: int | str,
-    method: MethodOptions,
-    running: RunningOptions,
-    files: OutputFiles,
-) -> Any:
+def make_estimator(method: Method, clusters: int | str, fitting: Fitting, files: Writing) -> Any:
     """The method's estimator, or an error for an option that it does not have."""
-    parameters = {**method.parameters(), **running.parameters()}
-    known = signature(chosen.estimator).parameters
-    no_option = f"is not an option of the method {chosen.name}."
-    _refuse(*((name not in known, f"{flag_of(name)} {no_option}") for name in parameters))
-    if chosen is SEARCH and files.graph is not None:
-        parameters["candidates"] = "graphs"
-    if method.n_candidates is not None:
+    parameters = fitting.parameters()
+    known = signature(method.estimator).parameters
+    unknown = [flag_of(name) for name in parameters if name not in known]
+    if fitting.n_candidates is not None and not unknown:
         from srsg.coding.candidates import check_faiss
 
         check_faiss()
-    estimator: Any = chosen.estimator(n_clusters=clusters, **parameters)
-    if running.scheduler is not None:
-        on_cluster = hasattr(estimator, "_coder") and estimator._coder().on_cluster
-        _refuse((not on_cluster, f"--scheduler {no_option}"))
+    if method is SEARCH and files.graph is not None:
+        parameters["candidates"] = "graphs"
+    estimator: Any = None if unknown else method.estimator(n_clusters=clusters, **parameters)
+    if fitting.scheduler and not (hasattr(estimator, "_coder") and estimator._coder().on_cluster):
+        unknown.append("--scheduler")
+    if unknown:
+        raise typer.BadParameter(f"{unknown[0]} is not an option of the method {method.name}.")
     return estimator
 
 
-def check_size(data: str, shape: tuple[int, int], method: Method) -> None:
-    """Raise an error if there are too few points or columns for the method."""
-    from srsg.files import FileError
-    from srsg.files.errors import count_of
-    from srsg.files.reading import display_name
-    from srsg.search.search import LEAST_POINTS
-
-    n_points, n_features = shape
-    graph, rows = _builds_graph(method), count_of(n_points, "row")
-    _refuse(
-        (
-            graph and n_features < 2,
-            "has one column of numbers, and a graph needs two or more. --method kmeans takes one.",
-        ),
-        (graph and n_points < 2, "has one row, and two or more are needed."),
-        (
-            method is SEARCH and n_points < LEAST_POINTS,
-            f"has {rows}, and the search for a method needs {LEAST_POINTS} or more: name a method "
-            "with --method.",
-        ),
-        error=lambda problem: FileError(f"{display_name(data)}: {problem}"),
-    )
-
-
-def features_of(table: Table, method: MethodOptions, jobs: int | None) -> Any:
-    """What is clustered: the values of a table, or features of its images."""
-    if method.features is None:
-        return table.X
-    if table.image_shape is None or len(table.image_shape) != 2:
-        raise typer.BadParameter(
-            "--features scattering needs gray images: a folder of images, with --gray if they have "
-            "colours, or a file that gives their shape."
-        )
-    from srsg.features import Scattering
-
-    height, width = table.image_shape
-    return Scattering((height, width), n_jobs=jobs).fit_transform(table.X)
-
-
-def _builds_graph(method: Method) -> bool:
+def builds_graph(method: Method) -> bool:
+    """Whether a method is one of this package, which all build a graph."""
     return method.path.startswith("srsg:")
-
-
-def _refuse(
-    *problems: tuple[Any, str], error: Callable[[str], Exception] = typer.BadParameter
-) -> None:
-    """Raise an error with the message of the first problem that exists."""
-    for exists, message in problems:
-        if exists:
-            raise error(message)

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from srsg.cli import options
-from srsg.cli.bars import bars
+from srsg.cli.bars import bars, tell
 from srsg.cli.console import fail, note
-from srsg.cli.groups import Reading
-from srsg.cli.outputs import check_outputs
-from srsg.cli.preparation import Preparing, notes_on_gaps, notes_on_near_rows
+from srsg.cli.groups import Preparing, Reading
 
 if TYPE_CHECKING:
     from srsg.cli.comparison import MethodResult
+    from srsg.files import Table
 
 Row = Mapping[str, Any]
 
@@ -61,32 +60,33 @@ def compare(
     """
     quiet = quiet or json
     names = names or list(options.METHODS)
-    check_outputs({"--output": (output, (".csv", ".md"))}, [data, reading.labels])
     with bars(quiet) as progress:
-        table = reading.read(data, progress, keep_missing=preparing.impute is not None)
-        from srsg.cli.comparison import compare_methods
-        from srsg.cutting.cut import check_cluster_count
-        from srsg.estimators.prepared import Columns
+        with progress.stage("loading", 1):
+            from srsg.cli import inputs, outputs
+            from srsg.cli.comparison import compare_methods
+            from srsg.cutting.cut import check_cluster_count
+            from srsg.estimators.prepared import Columns
 
-        scale, notes = preparing.chosen_scale(table.X, table)
-        notes += notes_on_gaps(table.X, preparing.impute)
-        for line in notes if quiet else (*notes, *notes_on_near_rows(table.X)):
-            progress.note(line)
-        if clusters is None and table.y is None:
-            raise typer.BadParameter(
-                "say how many clusters there are (-k) or which classes are known (--labels)."
-            )
-        # Checked here, once: otherwise every method would fail with the same error.
-        k = clusters or len(set(table.y.tolist()))
-        check_cluster_count(k, table.X.shape[0])
+            outputs.check_outputs({"--output": (output, (".csv", ".md"))}, [data, reading.labels])
+        impute = preparing.impute
+        table = inputs.read(data, reading, progress, keep_missing=impute is not None)
+        tell(progress, table.notes)
+        scale, notes = inputs.chosen_scale(table.X, preparing, table)
+        tell(progress, (*notes, *inputs.notes_on_gaps(table.X, impute)))
         X = table.X
-        if scale or preparing.impute:
-            X = Columns.learnt(X, scale, preparing.impute).applied(X)
+        if scale is not None or impute is not None:
+            X = Columns.learnt(X, scale, impute).applied(X)
+        if not quiet:
+            tell(progress, inputs.notes_on_near_rows(X))
+        if clusters is None:
+            clusters = _number_of_classes(table)
+        # Checked here, once: otherwise every method would fail with the same error.
+        check_cluster_count(clusters, table.X.shape[0])
         results = []
         with progress.stage("all methods", len(names)) as stage:
             for result in compare_methods(
                 X,
-                k,
+                clusters,
                 y=table.y,
                 names=names,
                 random_state=seed,
@@ -97,6 +97,14 @@ def compare(
                 results.append(result)
                 stage.advance()
     show(results, table.y is not None, output, json=json, quiet=quiet)
+
+
+def _number_of_classes(table: Table) -> int:
+    if table.y is None:
+        raise typer.BadParameter(
+            "say how many clusters there are (-k) or which classes are known (--labels)."
+        )
+    return len(set(table.y.tolist()))
 
 
 def show(
@@ -158,9 +166,9 @@ def _cells(rows: Sequence[Row], heads: Sequence[str], *bold: str) -> list[list[s
 
 def _print_table(heads: Sequence[str], lines: Sequence[Sequence[str]], title: str = "") -> None:
     from rich.console import Console
-    from rich.table import Table
+    from rich.table import Table as Drawn
 
-    table = Table(title=title or None, box=None, pad_edge=False, title_justify="left")
+    table = Drawn(title=title or None, box=None, pad_edge=False, title_justify="left")
     for head in heads:
         table.add_column(head, justify="left" if head == heads[0] else "right", no_wrap=True)
     for line in lines:

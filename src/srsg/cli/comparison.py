@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import re
 import signal
 import sys
 import time
@@ -22,19 +23,12 @@ from sklearn.metrics import adjusted_rand_score
 
 from srsg.metrics import scores
 from srsg.registry import methods
-from srsg.running.progress import (
-    SILENT,
-    Progress,
-    Stage,
-    announce_compiling,
-    quietly,
-    send_progress_to,
-)
+from srsg.running.progress import SILENT, Progress, Stage, announce_compiling, quietly
+from srsg.running.progress import send_progress_to
 from srsg.types import FloatArray, Matrix
 
 WARM_UP = 40
-"""Points of a small first fit that loads the compiled kernels: it does not count as the method's
-time."""
+"""Points of the small fit that loads the compiled kernels before the clock starts."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,8 +46,8 @@ class MethodResult:
     seconds : float or None
         Duration of the fit; None if it failed.
     megabytes : float or None
-        The most memory that the fit held beyond what the process held before; None where the system
-        does not tell.
+        The most memory that the fit held beyond what the process held before; None if it failed,
+        or where the system does not tell.
     error : str or None
         Why it failed.
     warnings : tuple of str
@@ -101,14 +95,14 @@ def compare_methods(
     names : sequence of str, optional
         Names of :func:`srsg.methods`; all of them by default.
     random_state : int
-        Starts of K-means.
+        Seed of the starts of K-means.
     n_jobs : int or None
         Threads; None takes all cores.
     affine : bool
-        Add a constant coordinate for the methods that have this parameter: for columns that were
+        Add a constant coordinate, for methods that have this parameter and columns that are
         centred.
     progress : Progress
-        Told about the methods, and about the stages of each.
+        Shows the stages of every method.
 
     Yields
     ------
@@ -120,25 +114,22 @@ def compare_methods(
     >>> from sklearn.datasets import load_digits
     >>> from srsg.cli.comparison import compare_methods
     >>> X, y = load_digits(n_class=2, return_X_y=True)
-    >>> [found] = compare_methods(X, 2, y=y, names=["kmeans"])
-    >>> found.scores["AC"] > 0.99
+    >>> [result] = compare_methods(X, 2, y=y, names=["kmeans"])
+    >>> result.scores["AC"] > 0.99
     True
     """
     # Sparse points stay sparse: each method says so if it makes them dense.
     points = X if sparse.issparse(X) else np.asarray(X)
-    # A generator: callers can show each result as soon as it is there.
+    wanted = {"random_state": random_state, "n_jobs": n_jobs, "affine": affine}
     for name in methods() if names is None else names:
-        given: dict[str, Any] = {"random_state": random_state}
-        if methods()[name].path.startswith("srsg:"):  # scikit-learn's K-means has no n_jobs
-            given["n_jobs"] = n_jobs
-        if affine and "affine" in signature(methods()[name].estimator).parameters:
-            given["affine"] = True
+        known = signature(methods()[name].estimator).parameters  # K-means has no n_jobs
+        given = {parameter: value for parameter, value in wanted.items() if parameter in known}
         yield _in_own_process(name, (points, n_clusters, y, given), progress)
 
 
-def pairwise_ari(outcomes: Sequence[MethodResult]) -> FloatArray:
-    """Adjusted Rand index between the labels of every two methods; none of them may have failed."""
-    labels = [found.labels for found in outcomes]
+def pairwise_ari(results: Sequence[MethodResult]) -> FloatArray:
+    """Adjusted Rand index between the labels of every two methods, none of which has failed."""
+    labels = [result.labels for result in results]
     return np.array([[adjusted_rand_score(one, other) for other in labels] for one in labels])
 
 
@@ -177,7 +168,7 @@ def _context() -> Any:
 
 
 def _listen(connection: Connection, progress: Progress, stage: Stage | None = None) -> Any:
-    """Show the progress of the other process; the message that ends the stage, or the result."""
+    """Show the progress of the other process, until its stage ends or its result arrives."""
     while True:
         match connection.recv():
             case "stage", label, total:
@@ -187,53 +178,48 @@ def _listen(connection: Connection, progress: Progress, stage: Stage | None = No
                 stage.advance(steps)
             case "note", message:
                 progress.note(message)
-            case last:
-                return last
+            case result:  # None at the end of a stage
+                return result
 
 
 class _SentProgress(Progress):
-    """Sends the progress of a method to the main process; also stands for each of its stages."""
+    """Sends progress to the main process; stands for each of its own stages, too."""
 
     def __init__(self, connection: Connection, method: str) -> None:
-        self._connection, self._method = connection, method
+        self._send, self._method = connection.send, method
 
     @contextmanager
     def stage(self, label: str, total: int) -> Iterator[Stage]:
-        self._connection.send(("stage", f"{self._method}: {label}", total))
+        self._send(("stage", f"{self._method}: {label}", total))
         try:
             yield self
         finally:
-            self._connection.send("end")
+            self._send(None)
 
     def advance(self, steps: int = 1) -> None:
-        self._connection.send(("advance", steps))
+        self._send(("advance", steps))
 
     def note(self, message: str) -> None:
-        self._connection.send(("note", message))
+        self._send(("note", message))
 
 
 def _measure(connection: Connection, name: str) -> None:
-    """Fit a method, in a process of its own."""
+    """Receive a task and send its result, in the other process."""
     with suppress(EOFError):  # the main process was stopped before it sent anything
         task = connection.recv()
-        connection.send(_fitted(name, *task, _SentProgress(connection, name)))
+        connection.send(_fitted(name, task, _SentProgress(connection, name)))
 
 
-def _fitted(
-    name: str,
-    X: NDArray,
-    n_clusters: int,
-    y: ArrayLike | None,
-    parameters: dict[str, Any],
-    progress: Progress,
-) -> MethodResult:
-    method = methods()[name]
+def _fitted(name: str, task: tuple[Any, ...], progress: Progress) -> MethodResult:
+    """Fit a method, and measure its time and memory."""
+    X, n_clusters, y, parameters = task
+    make = methods()[name].default
     with warnings.catch_warnings(record=True) as caught:
         try:
-            # A small fit loads the compiled kernels. If something is wrong, the real one says so.
+            # Loads compiled kernels. If something is wrong, the real fit will say so.
             with announce_compiling(progress), quietly(), suppress(ValueError):
-                method.default(2, **parameters).fit(X[:WARM_UP])
-            model = method.default(n_clusters, **parameters)
+                make(2, **parameters).fit(X[:WARM_UP])
+            model = make(n_clusters, **parameters)
             # The peak so far, of the imports and the first fit, must not hide that of the method.
             before, start = peak_megabytes(reset=True), time.perf_counter()
             with send_progress_to(progress):
@@ -241,11 +227,11 @@ def _fitted(
             seconds, after = time.perf_counter() - start, peak_megabytes()
         except (ValueError, MemoryError, ArithmeticError) as error:
             return MethodResult(name, error=" ".join(f"{error}".split()) or type(error).__name__)
-    agreed = {} if y is None else scores(y, model.labels_)
+    agreement = {} if y is None else scores(y, model.labels_)
     held = None if before is None or after is None else max(after - before, 0.0)
     # Each warning once, in the order they came.
     messages = tuple(dict.fromkeys(" ".join(str(each.message).split()) for each in caught))
-    return MethodResult(name, model.labels_, agreed, seconds, held, None, messages)
+    return MethodResult(name, model.labels_, agreement, seconds, held, None, messages)
 
 
 def peak_megabytes(*, reset: bool = False) -> float | None:
@@ -254,14 +240,14 @@ def peak_megabytes(*, reset: bool = False) -> float | None:
     On Linux the number comes from /proc: what getrusage reports there is inherited from the parent
     process.
     """
-    status, refs = Path("/proc/self/status"), Path("/proc/self/clear_refs")
+    status = Path("/proc/self/status")
     if status.exists():
         if reset:
             with suppress(OSError):
-                refs.write_text("5")
-        for line in status.read_text().splitlines():
-            if line.startswith("VmHWM:"):
-                return int(line.split()[1]) / 1024
+                Path("/proc/self/clear_refs").write_text("5")
+        peak = re.search(r"VmHWM:\s+(\d+)", status.read_text())
+        if peak:
+            return int(peak[1]) / 1024
     try:
         import resource
     except ImportError:  # Windows

@@ -23,25 +23,31 @@ INTERRUPTED = 130
 
 _UsageError: Any = typer.BadParameter.__mro__[1]  # typer has no other name for it
 
-_FLAGS = {"n_clusters": "-k", "n_candidates": "--candidates", "n_jobs": "--jobs"}
-"""Options that are not called like the parameter they set."""
+# Options that are not called like the parameter they set.
+_FLAGS = {
+    "n_clusters": "-k",
+    "n_candidates": "--candidates",
+    "n_jobs": "--jobs",
+    "id_column": "--id",
+}
 
+# Advice in messages of the library, and the same for the command line.
 _PHRASES = {
     "keep_missing=True": "srsg cluster --impute median",
     "image_size=(32, 32)": "--image-size 32x32",
     "n_candidates needs": "--candidates needs",
+    "with n_jobs": "with --jobs",
 }
-"""Advice in messages of the library, and the same for the command line."""
 
+# How scikit-learn names a parameter that is out of range.
 _RANGE = re.compile(r"The '(\w+)' parameter of \w+")
-"""How scikit-learn names a parameter that is out of range."""
 
+# How messages of the library name a parameter together with its value.
 _VALUE = re.compile(
     r"\b(affine|columns|drop_missing|encoding|gamma|l1_ratio|labels|lam|max_memory|n_candidates"
     r"|n_clusters|n_neighbors|n_nonzero|novelty|scale_neighbor|step|store|variable)"
     r"=(True\b|\.\.\.|)"
 )
-"""How messages of the library name a parameter together with its value."""
 
 
 class Commands(TyperGroup):

@@ -6,13 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from functools import wraps
 from inspect import Parameter, Signature, signature
-from typing import TYPE_CHECKING, Any, get_type_hints
+from typing import Any, Literal, get_type_hints
 
 from srsg.cli.options import parse_columns, parse_size, reading
-
-if TYPE_CHECKING:
-    from srsg.files import Table
-    from srsg.running.progress import Progress
 
 
 def with_groups(command: Callable[..., None], leave_out: Sequence[str] = ()) -> Callable[..., None]:
@@ -90,30 +86,16 @@ class Reading:
         "Encoding of a text file, such as latin-1.", show_default="utf-8"
     )
 
-    def read(
-        self,
-        data: str,
-        progress: Progress,
-        *,
-        scheduler: str | None = None,
-        print_notes: bool = True,
-        **more: Any,
-    ) -> Table:
-        """Read DATA as the options ask for, and print its notes.
 
-        With a scheduler, its workers will read the points: the table has a dask array. ``more``
-        goes to :func:`srsg.files.read_points`.
-        """
-        from srsg.files import read_points
-        from srsg.files.reading import display_name
+@dataclass(frozen=True)
+class Preparing:
+    """How columns are prepared: parameters of :class:`srsg.PreparedClusterer`."""
 
-        with progress.stage(f"reading {display_name(data)}", 1):
-            if scheduler is None:
-                table = read_points(data, **vars(self), **more)
-            else:
-                from srsg.running.dask.files import read_table_on
-
-                table = read_table_on(scheduler, data, self.columns, self.variable, self.labels)
-        for line in table.notes if print_notes else ():
-            progress.note(line)
-        return table
+    scale: Literal["none", "standard", "minmax", "auto"] | None = reading(
+        "Give columns equal weight: standard (mean 0, deviation 1), minmax (0 to 1), or auto, "
+        "which standardises columns of different units.",
+        show_default="none; the search for a method tries several",
+    )
+    impute: Literal["median", "knn"] | None = reading(
+        "Fill in missing values: by the median of the column, or from the most similar rows."
+    )

@@ -20,11 +20,12 @@ if TYPE_CHECKING:
 def info(data: str = options.DATA, *, reading: Reading, json: bool = options.JSON) -> None:
     """Show what is in a file, what srsg cluster will do with it, and what to do about problems."""
     with bars(json) as progress:
-        # Rows with missing values are counted, not refused.
-        counting = replace(reading, drop_missing=True)
-        table = counting.read(data, progress, print_notes=False)
-        from srsg.files.inspection import inspect_table
+        with progress.stage("loading", 1):
+            from srsg.cli.inputs import read
+            from srsg.files.inspection import inspect_table
 
+        # Rows with missing values are counted, not refused.
+        table = read(data, replace(reading, drop_missing=True), progress)
         facts = [_with_scale(fact, table) for fact in inspect_table(table)]
         outlook = [] if min(table.X.shape) < 2 else _outlook(table)
     if json:
@@ -47,7 +48,7 @@ def info(data: str = options.DATA, *, reading: Reading, json: bool = options.JSO
 
 def _with_scale(fact: Fact, table: Table) -> Fact:
     """The fact, with advice if columns have different units, which only the search knows."""
-    from srsg.cli.preparation import scale_warning
+    from srsg.cli.inputs import scale_warning
     from srsg.files.inspection import heaviest_column
 
     if fact.about != "scales" or fact.prevents or scale_warning(table.X, table) is None:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+from numpy.typing import NDArray
 
 from srsg.cli.options import STANDARD_OUTPUT
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from srsg.files import Table
+from srsg.files import FileError, Table, append_labels, check_writable, write_labels
+from srsg.files.errors import ending_of
+from srsg.files.writing import LABEL_ENDINGS, TABLE_ENDINGS, check_appendable
 
 
 def check_outputs(
@@ -28,9 +27,6 @@ def check_outputs(
     inputs : sequence
         Files that must not be replaced, whatever paths or links lead there.
     """
-    from srsg.files import FileError, check_writable
-    from srsg.files.errors import ending_of
-
     taken: dict[str, str] = {}
     for option, (path, endings) in outputs.items():
         if path is None or path == STANDARD_OUTPUT:
@@ -56,16 +52,11 @@ def _same_file(one: Path, other: Path) -> bool:
 
 def endings_of_labels(append: bool) -> tuple[str, ...]:
     """Endings of files that labels are written to, alone or appended to a table."""
-    from srsg.files.writing import LABEL_ENDINGS, TABLE_ENDINGS
-
     return TABLE_ENDINGS if append else LABEL_ENDINGS
 
 
 def check_append(table: Table) -> None:
     """Raise an error for a table to which the labels could not be appended."""
-    from srsg.files import FileError
-    from srsg.files.writing import check_appendable
-
     try:
         check_appendable(table, ["cluster", "confidence"])
     except FileError as error:
@@ -76,8 +67,6 @@ def write_rows(
     path: Path, table: Table, labels: NDArray, confidence: NDArray, *, append: bool
 ) -> None:
     """Write labels and confidences next to the names of the rows, or next to all columns."""
-    from srsg.files import append_labels, write_labels
-
     # Further digits may differ between machines.
     rounded = confidence.round(6)
     if append:

@@ -6,14 +6,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from srsg.cli.cluster_options import OutputFiles
+import numpy as np
+
+from srsg.cli.cluster_options import Writing
+from srsg.cli.options import STANDARD_OUTPUT
 from srsg.cli.outputs import score_line, write_rows
-
-if TYPE_CHECKING:
-    from srsg.explaining.confidence import Confidence
-    from srsg.files import Table
+from srsg.explaining.confidence import Confidence, confidence
+from srsg.explaining.unwrapping import clusterer_of
+from srsg.files import Table, write_graph
+from srsg.files.errors import count_of
+from srsg.metrics import scores
 
 
 @dataclass(frozen=True)
@@ -51,37 +55,32 @@ class Result:
     @property
     def clusterer(self) -> Any:
         """The estimator or, of a search, the best one."""
-        from srsg.explaining.unwrapping import clusterer_of
-
         return clusterer_of(self.model)
 
     @cached_property
     def confidence(self) -> Confidence:
         """How surely each point belongs to its cluster."""
-        from srsg.explaining.confidence import confidence
-
         return confidence(self.model, self.X)
 
-    def write(self, files: OutputFiles) -> None:
-        """Write all files that are asked for but the labels, each atomically."""
+    def write(self, files: Writing) -> None:
+        """Write all files that are asked for, each atomically."""
+        if files.output != STANDARD_OUTPUT:
+            self.write_labels(files)
         if files.graph is not None:
-            from srsg.files import write_graph
-
             write_graph(files.graph, self.clusterer.affinity_matrix_, labels=self.model.labels_)
         if files.report is not None:
             self._write_report(files.report)
         if files.model is not None:
-            import numpy as np
-
             from srsg.persistence import save_model
 
             if self.table.feature_names is not None:
                 self.model.feature_names_in_ = np.array(self.table.feature_names, dtype=object)
             save_model(self.model, files.model)
 
-    def write_labels(self, path: Path, *, append: bool) -> None:
+    def write_labels(self, files: Writing) -> None:
         """Write the label and the confidence of every row."""
-        write_rows(path, self.table, self.model.labels_, self.confidence.values, append=append)
+        labels, values = self.model.labels_, self.confidence.values
+        write_rows(files.output, self.table, labels, values, append=files.append)
 
     def _write_report(self, path: Path) -> None:
         from srsg.report import write_report
@@ -112,10 +111,6 @@ class Result:
 
     def summary(self, files: Mapping[str, Path]) -> dict[str, Any]:
         """The result in numbers, as --json prints it."""
-        import numpy as np
-
-        from srsg.metrics import scores
-
         labels, y = self.model.labels_, self.table.y
         sizes = np.unique(labels, return_counts=True)[1]
         return {
@@ -147,8 +142,6 @@ class Result:
 
 def lines_of(summary: Mapping[str, Any]) -> list[str]:
     """The summary as lines of text."""
-    from srsg.files.errors import count_of
-
     least, most = min(summary["sizes"]), max(summary["sizes"])
     size = count_of(most, "point")
     if least != most:

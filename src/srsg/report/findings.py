@@ -176,6 +176,7 @@ def find(
     title: str | None = None,
     seconds: float | None = None,
     methods: Sequence[Mapping[str, Any]] = (),
+    certainty: Confidence | None = None,
 ) -> Findings:
     """Check the arguments of :func:`srsg.report.write_report` and collect what they say."""
     clusterer = clusterer_of(model)
@@ -225,7 +226,7 @@ def find(
         image_shape=_checked_shape(image_shape, n_features),
         title="Clustering report" if title is None else str(title),
         seconds=seconds,
-        confidence=confidence(model, data),
+        confidence=certainty or confidence(model, data),
         methods=[dict(row) for row in methods],
     )
 

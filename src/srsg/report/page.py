@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from srsg import __version__
+from srsg.explaining.confidence import Confidence
 from srsg.explaining.layout import plane
 from srsg.files import atomic_write
 from srsg.plot.colors import palette
@@ -41,6 +42,7 @@ def write_report(
     title: str | None = None,
     seconds: float | None = None,
     methods: Sequence[Mapping[str, Any]] = (),
+    certainty: Confidence | None = None,
 ) -> Path:
     """Write one HTML page about a fitted model, complete in itself: it loads nothing.
 
@@ -76,6 +78,8 @@ def write_report(
     methods : sequence of mappings, optional
         Methods that were compared on the same points, one row of a table each: ``method`` is the
         name; ``AC``, ``NMI``, ``ARI``, ``seconds``, ``megabytes`` and ``error`` are shown if given.
+    certainty : Confidence, optional
+        Result of :func:`srsg.explaining.confidence.confidence`, if it has been computed already.
 
     Returns
     -------
@@ -109,6 +113,7 @@ def write_report(
         title=title,
         seconds=seconds,
         methods=methods,
+        certainty=certainty,
     )
     with atomic_write(target) as whole:
         whole.write_text(page(found), "utf-8")
