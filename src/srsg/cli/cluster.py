@@ -8,14 +8,7 @@ from typing import Any
 
 from srsg.cli import options
 from srsg.cli.bars import bars, tell
-from srsg.cli.cluster_options import (
-    SEARCH,
-    Fitting,
-    Writing,
-    builds_graph,
-    check_combinations,
-    make_estimator,
-)
+from srsg.cli.cluster_options import SEARCH, Fitting, Writing, check_combinations, make_estimator
 from srsg.cli.console import say
 from srsg.cli.groups import Preparing, Reading
 from srsg.running.progress import announce_compiling
@@ -47,12 +40,11 @@ def cluster(
     check_combinations(method, clusters, fitting, reading, preparing, files)
     with bars(quiet) as progress:
         with progress.stage("loading", 1):
-            from srsg import config_context
+            from srsg import PreparedClusterer, config_context
             from srsg.cli import inputs, outputs
-            from srsg.cli.results import Result, lines_of
 
             estimator = make_estimator(method, clusters, fitting, files)
-            files.check([data, reading.labels])
+            outputs.check_files(files, [data, reading.labels])
         table = inputs.read(
             data,
             reading,
@@ -62,8 +54,7 @@ def cluster(
             keep_frame=files.append,
         )
         tell(progress, table.notes)
-        if builds_graph(method):
-            inputs.check_size(data, table, by_search=method is SEARCH)
+        inputs.check_size(data, table, method)
         if files.append:
             outputs.check_append(table)
         # Features and scaling are part of the time, reading is not.
@@ -80,14 +71,20 @@ def cluster(
                     "columns are centred, so a constant coordinate was added (--no-affine leaves "
                     "it out)"
                 )
-            model = _prepared(estimator, scale, preparing.impute)
+            model = estimator
+            if scale is not None or preparing.impute is not None:
+                model = PreparedClusterer(estimator, scale=scale, impute=preparing.impute)
             if not quiet and method.name != "kmeans":
                 complete = X if preparing.impute is None else inputs.complete_rows(X)
                 notes += inputs.notes_on_near_rows(complete)
         tell(progress, notes)
-        with announce_compiling(progress), config_context(**fitting.config()):
+        engine = fitting.scheduler or "threads"
+        with (
+            announce_compiling(progress),
+            config_context(engine=engine, max_memory=fitting.max_memory),
+        ):
             model.fit(X)
-        result = Result(data, method.name, model, table, X, time.perf_counter() - start)
+        result = outputs.Result(data, method.name, model, table, X, time.perf_counter() - start)
         tell(progress, _choices(result.estimator, clusters))
         written = files.by_content()
         if written:
@@ -98,17 +95,8 @@ def cluster(
     summary = result.summary(written)
     if json:
         print(jsonlib.dumps(summary, indent=2))
-    for line in () if quiet else lines_of(summary):
+    for line in () if quiet else outputs.lines_of(summary):
         say(line)
-
-
-def _prepared(estimator: Any, scale: Any, impute: Any) -> Any:
-    """The estimator, with its columns scaled and filled as asked for."""
-    if scale is None and impute is None:
-        return estimator
-    from srsg import PreparedClusterer
-
-    return PreparedClusterer(estimator, scale=scale, impute=impute)
 
 
 def _choices(estimator: Any, clusters: int | str) -> list[str]:

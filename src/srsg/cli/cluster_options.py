@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from inspect import signature
 from pathlib import Path
@@ -49,7 +48,7 @@ class Fitting:
         show_default="with --scale standard",
     )
     features: Literal["scattering"] | None = fitting(
-        "Features of images to cluster by instead of their pixels.",
+        "Features of images to cluster by instead of their pixels: scattering.",
         show_default="the values of DATA",
     )
     n_candidates: int | None = fitting(
@@ -82,11 +81,6 @@ class Fitting:
         given = {name: value for name, value in vars(self).items() if value is not None}
         return {name: value for name, value in given.items() if name not in others}
 
-    def config(self) -> dict[str, Any]:
-        """Settings for :func:`srsg.config_context`."""
-        engine = {} if self.scheduler is None else {"engine": self.scheduler}
-        return {"max_memory": self.max_memory, **engine}
-
     def chosen(self) -> Method:
         """The method by its name; without a name, the search or, with options of srsg, srsg."""
         # The search compares methods, so it does not have their options.
@@ -105,19 +99,6 @@ class Writing:
     model: Path | None = writing("The model, for srsg predict: .srsg.")
     report: Path | None = writing("A report to open in a browser: .html.")
 
-    def check(self, inputs: Sequence[str | None]) -> None:
-        """Raise an error now for a file that could not be written at the end."""
-        from srsg.cli.outputs import check_outputs, endings_of_labels
-        from srsg.files.graphs import GRAPH_ENDINGS
-
-        wanted = {
-            "--output": (self.output, endings_of_labels(self.append)),
-            "--graph": (self.graph, GRAPH_ENDINGS),
-            "--model": (self.model, (".srsg",)),
-            "--report": (self.report, (".html", ".htm")),
-        }
-        check_outputs(wanted, inputs)
-
     def by_content(self) -> dict[str, Path]:
         """The files that are asked for, by what goes into them, without standard output."""
         labels = None if self.output == options.STANDARD_OUTPUT else self.output
@@ -129,7 +110,7 @@ def check_combinations(method: Method, clusters: int | str, *groups: Any) -> Non
     """Raise an error for options that cannot be combined; the groups have all other options."""
     options_given = [item for group in groups for item in vars(group).items()]
     given = {name for name, value in options_given if value not in (None, False, "none")}
-    no_graph = not builds_graph(method)
+    no_graph = not method.builds_graph
     problems = [
         (
             no_graph and clusters == AUTO,
@@ -165,8 +146,3 @@ def make_estimator(method: Method, clusters: int | str, fitting: Fitting, files:
     if unknown:
         raise typer.BadParameter(f"{unknown[0]} is not an option of the method {method.name}.")
     return estimator
-
-
-def builds_graph(method: Method) -> bool:
-    """Whether a method is one of this package, which all build a graph."""
-    return method.path.startswith("srsg:")

@@ -23,8 +23,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from srsg.metrics import scores
 from srsg.registry import methods
-from srsg.running.progress import SILENT, Progress, Stage, announce_compiling, quietly
-from srsg.running.progress import send_progress_to
+from srsg.running.progress import SILENT, Progress, Stage, announce_compiling, send_progress_to
 from srsg.types import FloatArray, Matrix
 
 WARM_UP = 40
@@ -217,7 +216,8 @@ def _fitted(name: str, task: tuple[Any, ...], progress: Progress) -> MethodResul
     with warnings.catch_warnings(record=True) as caught:
         try:
             # Loads compiled kernels. If something is wrong, the real fit will say so.
-            with announce_compiling(progress), quietly(), suppress(ValueError):
+            quiet = warnings.catch_warnings(action="ignore")
+            with quiet, announce_compiling(progress), suppress(ValueError):
                 make(2, **parameters).fit(X[:WARM_UP])
             model = make(n_clusters, **parameters)
             # The peak so far, of the imports and the first fit, must not hide that of the method.

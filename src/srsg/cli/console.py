@@ -31,8 +31,9 @@ _FLAGS = {
     "id_column": "--id",
 }
 
-# Advice in messages of the library, and the same for the command line.
+# Words in messages of the libraries, and what the command line says instead.
 _PHRASES = {
+    "Value error, ": "",
     "keep_missing=True": "srsg cluster --impute median",
     "image_size=(32, 32)": "--image-size 32x32",
     "n_candidates needs": "--candidates needs",
@@ -92,10 +93,8 @@ def one_line_errors() -> Iterator[None]:
         _close_output()
         where = error.filename or "standard output"
         raise fail(f"{where}: {error.strerror}" if error.strerror else error) from error
-    except ValueError as error:  # what the library raises for all bad input
-        raise fail(error) from error
-    except ImportError as error:
-        if "pip install" not in str(error):  # not an optional library
+    except (ValueError, ImportError) as error:  # bad input, or an optional library is missing
+        if isinstance(error, ImportError) and "pip install" not in str(error):
             raise
         raise fail(error) from error
 

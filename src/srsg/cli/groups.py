@@ -34,11 +34,7 @@ def with_groups(command: Callable[..., None], leave_out: Sequence[str] = ()) -> 
         groups[name] = kind
         types = get_type_hints(kind, include_extras=True)
         parameters += [
-            Parameter(
-                *(field.name, Parameter.KEYWORD_ONLY),
-                default=field.default,
-                annotation=types[field.name],
-            )
+            parameter.replace(name=field.name, default=field.default, annotation=types[field.name])
             for field in fields(kind)
             if field.name not in leave_out
         ]
@@ -97,5 +93,5 @@ class Preparing:
         show_default="none; the search for a method tries several",
     )
     impute: Literal["median", "knn"] | None = reading(
-        "Fill in missing values: by the median of the column, or from the most similar rows."
+        "Fill in missing values by the median of the column, or (knn) from the most similar rows."
     )

@@ -9,12 +9,14 @@ import typer
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from srsg.cli.cluster_options import SEARCH
 from srsg.cli.groups import Preparing, Reading
 from srsg.files import FileError, Table, read_points
 from srsg.files.errors import count_of
 from srsg.files.inspection import heaviest_column
 from srsg.files.near_rows import MANY, count_near_rows
 from srsg.files.reading import display_name
+from srsg.registry import Method
 from srsg.running.progress import Progress
 
 FILLED = {
@@ -44,25 +46,23 @@ def read(
     return table
 
 
-def check_size(data: str, table: Table, *, by_search: bool) -> None:
-    """Raise an error if there are too few points or columns for a graph, or for the search."""
+def check_size(data: str, table: Table, method: Method) -> None:
+    """Raise an error if a method that builds a graph needs more points or columns."""
     from srsg.search.search import LEAST_POINTS
 
-    n_points, n_features = table.X.shape
-    problem = None
-    if n_features < 2:
-        problem = (
-            "has one column of numbers, and a graph needs two or more. --method kmeans takes one."
+    name, (n_points, n_features) = display_name(data), table.X.shape
+    if method.builds_graph and n_features < 2:
+        raise FileError(
+            f"{name}: has one column of numbers, and a graph needs two or more. --method kmeans "
+            "takes one."
         )
-    elif n_points < 2:
-        problem = "has one row, and two or more are needed."
-    elif by_search and n_points < LEAST_POINTS:
-        problem = (
-            f"has {count_of(n_points, 'row')}, and the search for a method needs {LEAST_POINTS} "
-            "or more: name a method with --method."
+    if method.builds_graph and n_points < 2:
+        raise FileError(f"{name}: has one row, and two or more are needed.")
+    if method is SEARCH and n_points < LEAST_POINTS:
+        raise FileError(
+            f"{name}: has {count_of(n_points, 'row')}, and the search for a method needs "
+            f"{LEAST_POINTS} or more: name a method with --method."
         )
-    if problem:
-        raise FileError(f"{display_name(data)}: {problem}")
 
 
 def check_width(data: str, table: Table, expected: int) -> None:

@@ -13,11 +13,7 @@ import typer
 from srsg.registry import methods
 
 AUTO = "auto"
-"""The method that compares the others and takes the most stable one; also any number of clusters.
-"""
-
 STANDARD_OUTPUT = Path("-")
-
 METHODS = {method.name: method.title for method in methods().values()}
 
 
