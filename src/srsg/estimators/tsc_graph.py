@@ -10,6 +10,7 @@ from scipy import sparse
 
 from srsg.coding.coder import Coder, fitted_points
 from srsg.coding.neighbors import nearest_neighbors
+from srsg.cutting.affinity import largest_codes
 from srsg.estimators.base import GraphClusterer
 from srsg.graph import Coded, FittedGraph
 from srsg.points import Points, row_slices
@@ -50,15 +51,13 @@ def _weights(points: Points, vectors: Points, nearest: IntArray, run: Engine) ->
             squares[rows, place] = (away * away).sum(axis=1, dtype=np.float64)
     # A point in both lists counts in one of them: that of the side it lies on.
     own_side = (squares <= 2) == (np.arange(2 * count) < count)
-    squares = np.where(own_side, np.minimum(squares, 4 - squares), np.inf)
-    best = np.argsort(squares, axis=1, kind="stable")[:, :count]
-    chosen, columns = (np.take_along_axis(each, best, axis=1) for each in (squares, columns))
-    # The angle by the distance: exact where it is small, and zero for equal points.
-    weights = np.exp(-4 * np.arcsin(np.sqrt(np.maximum(chosen, 0)) / 2))
-    entries = (weights.ravel(), columns.ravel(), count * np.arange(vectors.n + 1))
+    # Angles by distances are exact where they are small, and zero for equal points.
+    angles = 2 * np.arcsin(np.sqrt(np.clip(np.minimum(squares, 4 - squares), 0, None)) / 2)
+    weights = np.where(own_side, np.exp(-2 * angles), 0)
+    entries = (weights.ravel(), columns.ravel(), 2 * count * np.arange(vectors.n + 1))
     codes = sparse.csr_array(entries, shape=(vectors.n, points.n))
-    codes.sort_indices()
-    return codes
+    codes.sum_duplicates()
+    return largest_codes(codes, count)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
