@@ -7,14 +7,29 @@ BASE := $(VENV)/.base
 READY := $(VENV)/.ready
 PIP := $(RUN) -m pip install --disable-pip-version-check
 
-.PHONY: demo test fuzz faults bench docs docs-open release clean
+.PHONY: demo test paper fuzz faults bench docs docs-open release clean
 
 demo: $(BASE)
 	$(RUN) -m srsg demo
 
-# Two processes; the tests of a file stay together, because they share what is expensive to make.
+# Linters, types, layers and the site first, because they are quick. Two processes of tests; the
+# tests of a file stay together, because they share what is expensive to make.
 test: $(READY)
+	$(RUN) -m ruff check .
+	$(RUN) -m ruff format --check .
+	$(RUN) -m mypy
+	$(VENV)/bin/lint-imports --no-cache
+	SRSG_DOCS_EXAMPLES=0 $(RUN) -m sphinx -W --keep-going -q -b html docs docs/_build/test
+	$(RUN) -m tools.check_site docs/_build/test
 	$(RUN) -m pytest -n 2 --dist loadfile
+
+# The paper's tables and figures, into docs/results. DATA or SRSG_DATA names the folder of its data;
+# QUICK=1 takes a few small rows; TABLE, FIGURE, SEEDS, JOBS and OUTPUT are options of `python -m paper`.
+paper: $(BASE)
+	$(PIP) --quiet --editable ".[data,files,plot]"
+	$(RUN) -m paper $(if $(DATA),--data "$(DATA)") $(if $(QUICK),--quick) \
+		$(if $(TABLE),--table $(TABLE)) $(if $(FIGURE),--figure $(FIGURE)) \
+		$(if $(SEEDS),--seeds $(SEEDS)) $(if $(JOBS),--jobs $(JOBS)) $(if $(OUTPUT),--output "$(OUTPUT)")
 
 # Random cases with bounds checks and a watchdog; CASES=1000 runs fewer.
 fuzz: $(READY)
@@ -47,11 +62,11 @@ release: $(READY)
 clean:
 	rm -rf $(VENV) demo dist docs/_build docs/gallery docs/reference/generated
 
-# What the demo needs is what `pip install .` installs: about 700 MB, so pip shows its progress.
+# What the demo needs is the library and the command line: about 720 MB, so pip shows its progress.
 $(BASE): pyproject.toml
-	@echo "installing srsg and what it needs into $(VENV), once (about 700 MB) ..."
+	@echo "installing srsg and what it needs into $(VENV), once (about 720 MB) ..."
 	$(PYTHON) -m venv $(VENV)
-	$(PIP) --editable .
+	$(PIP) --editable ".[cli]"
 	@touch $@
 
 $(READY): $(BASE)

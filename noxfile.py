@@ -27,7 +27,7 @@ def oldest_versions() -> list[str]:
     """The minimum of every dependency in pyproject.toml as the only version allowed."""
     extras = PROJECT["optional-dependencies"]
     stated = [*PROJECT["dependencies"]]
-    for extra in ("approximate", "dask", "data", "files", "model", "plot"):
+    for extra in ("approximate", "cli", "dask", "data", "files", "plot"):
         stated += extras[extra]
     # A constraint names no extras: dask[array] is dask.
     return [each.replace(">=", "==").replace("[array]", "") for each in stated]

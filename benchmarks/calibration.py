@@ -1,6 +1,7 @@
 """Does confidence say how often labels are right?
 
-    python -m benchmarks.calibration --data DIR [--keel DIR] [--out docs/results/calibration.md]
+    python -m benchmarks.calibration --data DIR [--keel DIR]
+        [--out docs/results/parts/calibration.md]
 
 For every data set: the accuracy of the labels after the best matching with the true classes, the
 mean confidence, and the expected calibration error of the confidence (10 bins). Beside it, two
@@ -205,9 +206,9 @@ HEAD = """# Is confidence calibrated?
 Printed by `python -m benchmarks.calibration --data DIR --keel DIR`. `confidence_` is a number from
 0 to 1 for each point, found without labels and without fitting anything again
 (`srsg.explaining.confidence`). It is calibrated if, of the points with a confidence of about 0.8,
-about 80 % are in the cluster that is matched with their class. *error* is the expected calibration error:
-the mean of |confidence - accuracy| over ten bins, weighted by their points. *AUROC* says how well
-confidence tells points that are right from points that are wrong: 0.5 is by chance.
+about 80 % are in the cluster that is matched with their class. *error* is the expected calibration
+error: the mean of |confidence - accuracy| over ten bins, weighted by their points. *AUROC* says how
+well confidence tells points that are right from points that are wrong: 0.5 is by chance.
 
 Two other measures beside it. *edges*: the share of a point's edge weight that stays in its cluster,
 which was called confidence before. *resamples*: the share of six samples, each of three quarters of

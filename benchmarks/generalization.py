@@ -1,6 +1,6 @@
 """SRSG's default compared with the two methods it is made of, on data that the paper does not use.
 
-    python benchmarks/generalization.py --data DIR [--more DIR] [--output docs/results]
+    python -m benchmarks.generalization --data DIR [--more DIR] [--output docs/results]
 
 The default was chosen on the first group of data sets, and then measured, once, on the second:
 other classes, samples and data sets. Both need the folder of the paper's data with its ``extra``;
@@ -18,9 +18,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_digits, load_iris, load_wine
 
+from paper.datasets import Dataset, load_dataset
+from paper.evaluate import evaluate
 from srsg import SRSG, L1Graph
-from srsg.datasets import Dataset, load_dataset, make_union_of_subspaces
-from srsg.experiments.evaluate import evaluate
+from srsg.datasets import make_union_of_subspaces
 from srsg.files import atomic_write
 
 METHODS: dict[str, Callable] = {"l1-graph": L1Graph, "SRSG, paper": SRSG.paper, "SRSG": SRSG}
@@ -158,7 +159,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, required=True, help="folder of the paper's data")
     parser.add_argument("--more", type=Path, help="folder with choose/*.npz and confirm/*.npz")
-    parser.add_argument("--output", type=Path, default=Path("docs/results"))
+    parser.add_argument("--output", type=Path, default=Path("docs/results/parts"))
     options = parser.parse_args()
     groups: dict[str, dict[str, list[float]]] = {}
     for title, own, name in (

@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 
 from benchmarks.case import LAM, N_NEIGHBORS
+from paper.datasets import load_dataset
 from srsg.coding import l1_codes, laplacian_codes
 from srsg.coding.laplacian import GRAM_BYTES
-from srsg.datasets import load_dataset
 from srsg.points import Points, unit_points
 from srsg.running import ThreadEngine
 

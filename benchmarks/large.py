@@ -23,7 +23,7 @@ import numpy as np
 
 from benchmarks.rounds import blocked_product
 from benchmarks.timing import seconds
-from srsg.datasets import dataset_path, load_dataset
+from paper.datasets import dataset_path, load_dataset
 
 
 def measure(folder: Path | None) -> dict[str, Any]:

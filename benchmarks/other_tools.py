@@ -23,8 +23,9 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_wine, make_bl
 from sklearn.mixture import GaussianMixture
 from sklearn.preprocessing import StandardScaler
 
+from paper.datasets import load_dataset
 from srsg import SMCE, SRSG, L1Graph, RidgeGraph, StabilitySearch
-from srsg.datasets import load_dataset, make_trefoil_knots, make_union_of_subspaces
+from srsg.datasets import make_trefoil_knots, make_union_of_subspaces
 from srsg.metrics import clustering_accuracy
 
 Data = tuple[np.ndarray, np.ndarray]

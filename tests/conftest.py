@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
-from srsg.datasets import load_dataset
+from paper.datasets import load_dataset
 
 # The first example of a property also compiles kernels.
 settings.register_profile("default", deadline=None, max_examples=25, derandomize=True)
@@ -36,6 +36,6 @@ def block_size(monkeypatch):
     """Sets how many points the estimators compare with all points at once."""
 
     def set_size(size):
-        monkeypatch.setattr("srsg.estimators.fitting.blocks_within", lambda *budget: (size, np.inf))
+        monkeypatch.setattr("srsg.running.config.blocks_within", lambda *budget: (size, np.inf))
 
     return set_size

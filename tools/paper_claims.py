@@ -2,7 +2,7 @@
 
 Usage: python -m tools.paper_claims --data DIR    (writes docs/paper-claims.md)
 
-The figures come from docs/results, which ``srsg reproduce`` writes, and from fits made now.
+The figures come from docs/results, which ``make paper`` writes, and from fits made now.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from time import perf_counter
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from paper.datasets import load_dataset
+from paper.journal import made_by
+from paper.published import compared_methods, published_rows
 from srsg import SRSG
 from srsg.coding import l1_codes, srsg_codes, theorem_step
-from srsg.datasets import load_dataset
-from srsg.experiments.journal import made_by
-from srsg.experiments.published import compared_methods, published_rows
 from srsg.points import unit_points
 from srsg.registry import methods
 
@@ -186,7 +186,7 @@ def page(load: Load) -> str:
         ),
         (
             "Figure 1: neighbours suggest the right points",
-            "`srsg reproduce --figure idea`",
+            "`make paper FIGURE=idea`",
             "[a digit](results/idea.png) whose l1 code has wrong entries and whose SRSG code has "
             "none; the point is chosen to show it",
             "shown on an example",
@@ -208,19 +208,19 @@ def page(load: Load) -> str:
         (
             "Figure 2: better than the others over a wide range of gamma and K; K near 1 or near "
             "10 regularises too little or too much",
-            "`srsg reproduce --figure sensitivity`",
+            "`make paper FIGURE=sensitivity`",
             "[UMIST](results/sensitivity.png)",
             "the range is wide; no fall towards K = 10: accuracy still rises there",
         ),
         (
             "The graph of SRSG has fewer wrong edges (supplement)",
-            "`srsg reproduce --figure adjacency`",
+            "`make paper FIGURE=adjacency`",
             "[Yale-B](results/adjacency.png), with the share of wrong edges in both graphs",
             "holds",
         ),
         (
             "Robust to noise (by construction: the fit is not exact)",
-            "`srsg reproduce --figure robustness`",
+            "`make paper FIGURE=robustness`",
             "[AC over noise, outliers and corrupted pixels](results/robustness.png), all methods",
             "no: the Laplacian l1-graph bears more noise on subspaces, and all fail beyond a point",
         ),

@@ -65,18 +65,28 @@ def build() -> list[Path]:
 
 
 def try_out(wheel: Path) -> None:
-    """Install the wheel into an empty environment, and use it from elsewhere."""
+    """Install the wheel into an empty environment, and use it from elsewhere.
+
+    First the library alone, whose command says what it lacks; then with the command line.
+    """
     with tempfile.TemporaryDirectory() as folder:
         venv.create(folder, with_pip=True)
         programs = Path(folder) / ("Scripts" if sys.platform == "win32" else "bin")
         python = programs / "python"
-        output(python, "-m", "pip", "install", "--quiet", wheel)
-        for told in (
-            output(python, "-c", TRIAL, cwd=Path(folder)),
-            output(programs / "srsg", "--version", cwd=Path(folder)).removeprefix("srsg "),
-        ):
-            if told != version():
-                raise SystemExit(f"error: the installed package says it is {told!r}.")
+        install = [python, "-m", "pip", "install", "--quiet"]
+        output(*install, wheel)
+        check_version(output(python, "-c", TRIAL, cwd=Path(folder)))
+        command = [programs / "srsg", "--version"]
+        refused = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+        if not refused.returncode or "pip install 'srsg[cli]'" not in refused.stderr:
+            raise SystemExit("error: without the cli extra, srsg does not say what it needs.")
+        output(*install, f"{wheel}[cli]")
+        check_version(output(*command, cwd=Path(folder)).removeprefix("srsg "))
+
+
+def check_version(told: str) -> None:
+    if told != version():
+        raise SystemExit(f"error: the installed package says it is {told!r}.")
 
 
 def main() -> None:

@@ -16,7 +16,7 @@ from statistics import median
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
-RESULTS = ROOT / "docs" / "results"
+RESULTS = ROOT / "docs" / "results" / "parts"
 
 ROWS = [("COIL-20", "20"), ("COIL-100", "100"), ("Yale-B", "38"), ("UMIST Face", "20")]
 """Of every collection the row with all of its classes, but for PIE, which nobody separates."""
@@ -38,7 +38,7 @@ def measured() -> dict[str, Any]:
 
 @cache
 def evaluation() -> dict[tuple[str, str, str, str], dict[str, str]]:
-    """What ``srsg reproduce`` wrote: one line for each data set, number, method and setting."""
+    """What ``make paper`` wrote: one line for each data set, number, method and setting."""
     lines = {}
     for number in (1, 2, 3):
         with (RESULTS / f"table-{number}.csv").open() as file:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from benchmarks.case import Case
 from benchmarks.solvers import Solver
-from srsg.datasets import load_dataset
+from paper.datasets import load_dataset
 
 
 @dataclass(frozen=True)

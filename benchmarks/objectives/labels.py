@@ -11,9 +11,8 @@ from scipy import sparse
 from benchmarks.case import Case
 from benchmarks.objectives import Objective, Solved
 from srsg import SRSG
-from srsg.coding.neighbors import neighbor_graph
-from srsg.cutting.embedding import AUTO_BRIDGE
-from srsg.cutting.weights import bridged
+from srsg.cutting.embedding import AUTO_BRIDGE, bridged
+from srsg.graph import neighbor_graph
 
 
 @dataclass(frozen=True)

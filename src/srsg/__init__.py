@@ -17,10 +17,13 @@ if TYPE_CHECKING:
         LaplacianL1Graph,
         LocalScalingSpectralClustering,
         OMPGraph,
+        PreparedClusterer,
         RidgeGraph,
+        TSCGraph,
     )
     from srsg.estimators.cluster_graph import cluster_graph
     from srsg.registry import methods
+    from srsg.running.config import config_context, get_config, set_config
     from srsg.search import StabilitySearch
 
     __version__: str
@@ -33,16 +36,22 @@ __all__ = [
     "LaplacianL1Graph",
     "LocalScalingSpectralClustering",
     "OMPGraph",
+    "PreparedClusterer",
     "RidgeGraph",
     "StabilitySearch",
+    "TSCGraph",
     "cluster_graph",
+    "config_context",
+    "get_config",
     "methods",
+    "set_config",
 ]
 
 _HOME = {
     "cluster_graph": "srsg.estimators.cluster_graph",
     "methods": "srsg.registry",
     "StabilitySearch": "srsg.search",
+    **dict.fromkeys(("config_context", "get_config", "set_config"), "srsg.running.config"),
 }  # all others: srsg.estimators
 
 

@@ -39,6 +39,11 @@ class Method:
         module, name = self.path.split(":")
         return getattr(import_module(module), name)
 
+    @property
+    def builds_graph(self) -> bool:
+        """Whether it is a method of this package, which all build a graph."""
+        return self.path.startswith("srsg:")
+
     def paper(self, n_clusters: int, **parameters: Any) -> Any:
         """The estimator with the paper's settings."""
         return self.estimator(n_clusters, **{**self.paper_settings, **parameters})
@@ -70,13 +75,14 @@ _METHODS = (
             "gamma": 0.1,
             "n_neighbors": 5,
             "step": 0.01,
-            "affinity": "paper",
-            "stop": "objective",
+            "affinity": "codes",
+            "tol": 1e-5,
         },
     ),
     Method("ensc", "elastic net (EnSC)", None, "srsg:ElasticNetGraph"),
     Method("ridge", "ridge (least squares regression)", None, "srsg:RidgeGraph"),
     Method("omp", "OMP (SSC-OMP)", None, "srsg:OMPGraph"),
+    Method("tsc", "thresholding (TSC)", None, "srsg:TSCGraph"),
 )
 
 
@@ -87,8 +93,8 @@ def methods() -> Mapping[str, Method]:
     --------
     >>> import srsg
     >>> list(srsg.methods())
-    ['kmeans', 'sc', 'l1', 'smce', 'lr-l1', 'srsg', 'ensc', 'ridge', 'omp']
+    ['kmeans', 'sc', 'l1', 'smce', 'lr-l1', 'srsg', 'ensc', 'ridge', 'omp', 'tsc']
     >>> srsg.methods()["srsg"].paper(n_clusters=20)
-    SRSG(affinity='paper', n_clusters=20, step=0.01, stop='objective')
+    SRSG(affinity='codes', n_clusters=20, step=0.01, tol=1e-05)
     """
     return MappingProxyType({method.name: method for method in _METHODS})

@@ -17,7 +17,7 @@ from PIL import Image
 
 import srsg.files.atomic
 from srsg import SRSG
-from srsg.experiments import comparison
+from srsg.cli import comparison
 from support.cli_runs import run, start, table_of_planes, the_error
 from support.file_samples import cut, raw, saved, saved_array, text
 
@@ -91,7 +91,7 @@ def test_empty_standard_input():
         (["-o", "nowhere/l.csv"], 1, "nowhere/l.csv: there is no folder"),
         (["-o", "l.doc"], 1, "--output l.doc: its name must end in .csv or .tsv"),
         (["--graph", "g.doc"], 1, "--graph g.doc: its name must end in .npz"),
-        (["--model", "m.pkl"], 1, "--model m.pkl: its name must end in .skops"),
+        (["--model", "m.pkl"], 1, "--model m.pkl: its name must end in .srsg"),
         (["--report", "nowhere/r.html"], 1, "nowhere/r.html: there is no folder"),
     ],
 )
@@ -108,7 +108,7 @@ def test_outputs_are_checked_before_the_work(tmp_path, table, monkeypatch, optio
         raise AssertionError("it worked before it checked")
 
     monkeypatch.setattr(SRSG, "fit", refuse)
-    endings = {"-o": ".csv", "--graph": ".npz", "--model": ".skops", "--report": ".html"}
+    endings = {"-o": ".csv", "--graph": ".npz", "--model": ".srsg", "--report": ".html"}
     folder = tmp_path / f"folder{endings[option]}"
     folder.mkdir()
     assert "is a folder" in the_error("cluster", table, "-k", 3, option, folder)
@@ -136,7 +136,7 @@ def test_tables_that_are_too_small_are_named(tmp_path):
 
 
 def test_predict_names_a_file_of_another_width(tmp_path, table):
-    model = tmp_path / "m.skops"
+    model = tmp_path / "m.srsg"
     options = ("-k", 3, "-m", "kmeans", "--columns", "f0, f1", "--model", model, "-q")
     assert run("cluster", table, *options).exit_code == 0
     line = the_error("predict", model, text(tmp_path / "n.csv", "1.5,2,3\n2,1.5,4\n"))
@@ -147,15 +147,13 @@ def test_compare_and_predict_say_what_they_need(tmp_path, table):
     assert "(-k)" in the_error("compare", table, code=2)
     assert "'magic'" in the_error("compare", table, "-k", 2, "--methods", "l1,magic", code=2)
     assert "exceeds the number" in the_error("compare", table, "-k", 99)
-    assert "there is no such file" in the_error("predict", tmp_path / "m.skops", table)
-    assert "not a model that srsg saved" in the_error("predict", raw(tmp_path / "m.skops"), table)
-    assert "No data set is called 'magic'" in the_error("data", "path", "magic")
-    assert "cannot be downloaded" in the_error("data", "fetch", "CMU PIE", "--folder", tmp_path)
+    assert "there is no such file" in the_error("predict", tmp_path / "m.srsg", table)
+    assert "not a model that srsg saved" in the_error("predict", raw(tmp_path / "m.srsg"), table)
     assert "No such command 'magic'" in the_error("magic", code=2)
 
 
 def test_other_features_than_the_model_has(tmp_path, table):
-    model = tmp_path / "m.skops"
+    model = tmp_path / "m.srsg"
     assert run("cluster", table, "-k", 3, "--labels", "kind", "--model", model).exit_code == 0
     line = the_error("predict", model, table, "--columns", "f0,f1")
     assert "missing: f2, f3, f4, f5, f6, f7, f8, f9, f10, f11)" in line
@@ -176,17 +174,10 @@ def test_full_disk_leaves_the_old_file(tmp_path, table, monkeypatch):
     assert path.read_text() == "old"
 
 
-@pytest.mark.parametrize(
-    ("module", "options", "advice"),
-    [
-        ("skops.io", ["--model", "m.skops"], "srsg[model]"),
-        ("faiss", ["--approximate"], "srsg[approximate]"),
-    ],
-)
-def test_missing_libraries(tmp_path, table, monkeypatch, module, options, advice):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setitem(sys.modules, module, None)
-    assert f"pip install '{advice}'" in the_error("cluster", table, "-k", 3, *options)
+def test_missing_index(table, monkeypatch):
+    monkeypatch.setitem(sys.modules, "faiss", None)
+    line = the_error("cluster", table, "-k", 3, "--candidates", 100)
+    assert "pip install 'srsg[approximate]'" in line
 
 
 def test_interrupt_in_process(table, monkeypatch):
@@ -194,7 +185,7 @@ def test_interrupt_in_process(table, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(SRSG, "fit", interrupted)
-    assert the_error("cluster", table, "-k", 3, code=130) == "error: stopped."
+    assert the_error("cluster", table, "-k", 3, "-m", "srsg", code=130) == "error: stopped."
 
 
 def test_bugs_keep_their_traceback(table, monkeypatch):
@@ -202,7 +193,7 @@ def test_bugs_keep_their_traceback(table, monkeypatch):
         raise KeyError("bug")
 
     monkeypatch.setattr(SRSG, "fit", bug)
-    assert isinstance(run("cluster", table, "-k", 3).exception, KeyError)
+    assert isinstance(run("cluster", table, "-k", 3, "-m", "srsg").exception, KeyError)
 
 
 def test_warnings_are_one_line(table, monkeypatch):
@@ -215,7 +206,7 @@ def test_warnings_are_one_line(table, monkeypatch):
     monkeypatch.setattr(SRSG, "fit", doubtful)
     with warnings.catch_warnings():
         warnings.simplefilter("always")
-        done = run("cluster", table, "-k", 3, "--labels", "kind")
+        done = run("cluster", table, "-k", 3, "--labels", "kind", "-m", "srsg")
     assert done.exit_code == 0
     assert "warning: take care" in done.stderr.splitlines()
     assert ".py" not in done.stderr
@@ -321,7 +312,6 @@ def test_broken_files_that_would_be_mapped(tmp_path, monkeypatch, kind):
     assert "f.npy" in the_error("cluster", made[kind](tmp_path), "-k", 2)
 
 
-@pytest.mark.parametrize("option", ["--memory", "--checkpoint"])
-def test_a_file_in_the_place_of_a_folder(table, option):
-    line = the_error("cluster", table, "-k", 3, "--labels", "kind", "-m", "l1", option, table)
-    assert f"{option} '{table}': is a file, not a folder." in line
+def test_a_file_in_the_place_of_a_folder(table):
+    line = the_error("cluster", table, "-k", 3, "--labels", "kind", "-m", "l1", "--store", table)
+    assert f"--store '{table}': is a file, not a folder." in line

@@ -74,7 +74,7 @@ def test_one_file_for_two_outputs_is_refused(tmp_path, table):
 
 
 def test_a_model_and_new_points_are_no_output_of_predict(tmp_path, table):
-    model = tmp_path / "model.skops"
+    model = tmp_path / "model.srsg"
     good("cluster", table, "-k", 3, "--labels", "kind", "--model", model, "-q")
     before = model.read_bytes(), table.read_bytes()
     labels = tmp_path / "labels.csv"

@@ -24,9 +24,9 @@ def folder(tmp_path_factory):
     np.savetxt(folder / "bare.csv", X, delimiter=",", fmt="%.17g")
     np.save(folder / "array.npy", X)
     for name, options in (("named", ["--labels", "kind"]), ("bare", [])):
-        model = folder / f"{name}.skops"
+        model = folder / f"{name}.srsg"
         good("cluster", folder / f"{name}.csv", "-k", 3, *options, "--model", model, "-q")
-    good("cluster", folder / "array.npy", "-k", 3, "--model", folder / "array.skops", "-q")
+    good("cluster", folder / "array.npy", "-k", 3, "--model", folder / "array.srsg", "-q")
     return folder
 
 
@@ -37,16 +37,16 @@ def new():
 
 def labels(folder, model, path, *options):
     output = path.with_name("labels-out.csv")
-    done = good("predict", folder / f"{model}.skops", path, "-o", output, "-q", *options)
+    done = good("predict", folder / f"{model}.srsg", path, "-o", output, "-q", *options)
     assert "warning" not in done.stderr
     return pd.read_csv(output)["label"].tolist()
 
 
 def test_names_are_stored(folder):
-    assert load_model(folder / "named.skops").feature_names_in_.tolist() == NAMES
-    numbers = load_model(folder / "bare.skops").feature_names_in_.tolist()
+    assert load_model(folder / "named.srsg").feature_names_in_.tolist() == NAMES
+    numbers = load_model(folder / "bare.srsg").feature_names_in_.tolist()
     assert numbers == [str(j) for j in range(12)]
-    assert not hasattr(load_model(folder / "array.skops"), "feature_names_in_")
+    assert not hasattr(load_model(folder / "array.srsg"), "feature_names_in_")
 
 
 def test_columns_in_another_order_give_the_same_labels(folder, new, tmp_path):
@@ -87,7 +87,7 @@ def test_a_feature_that_looks_like_an_identifier_is_a_feature(folder, new, tmp_p
 )
 def test_other_columns_are_an_error_that_lists_them(folder, new, tmp_path, change, words):
     change(new).to_csv(tmp_path / "new.csv", index=False)
-    done = run("predict", folder / "named.skops", tmp_path / "new.csv")
+    done = run("predict", folder / "named.srsg", tmp_path / "new.csv")
     assert done.exit_code == 1
     message = " ".join(done.stderr.split())
     for each in (*words, "new.csv", "--columns"):
@@ -115,7 +115,7 @@ def test_files_without_a_header_go_by_number(folder, new, tmp_path, model):
 def test_too_few_numbered_columns_are_an_error(folder, new, tmp_path):
     new.iloc[:, :9].to_csv(tmp_path / "bare.csv", index=False, header=False)
     for model in ("named", "array", "bare"):
-        done = run("predict", folder / f"{model}.skops", tmp_path / "bare.csv")
+        done = run("predict", folder / f"{model}.srsg", tmp_path / "bare.csv")
         assert done.exit_code == 1
         assert "12" in done.stderr or "missing: 9, 10, 11" in " ".join(done.stderr.split())
 
@@ -126,8 +126,8 @@ def test_points_that_no_cluster_explains_get_no_cluster(folder, new, tmp_path):
     found = labels(folder, "named", tmp_path / "new.csv", "--novelty", "0.02")
     assert found[:5] == [-1] * 5
     assert found[5:].count(-1) <= 5
-    done = good("predict", folder / "named.skops", tmp_path / "new.csv", "--novelty", "0.02")
+    done = good("predict", folder / "named.srsg", tmp_path / "new.csv", "--novelty", "0.02")
     assert "of them belong to none of the clusters" in done.stderr
-    done = run("predict", folder / "named.skops", tmp_path / "new.csv", "--novelty", "3")
+    done = run("predict", folder / "named.srsg", tmp_path / "new.csv", "--novelty", "3")
     assert done.exit_code != 0
     assert "--novelty 3.0 must be a share between 0 and 1" in done.stderr

@@ -72,7 +72,7 @@ def test_every_field_is_an_option_of_cluster():
         assert {each.name for each in fields(group)} <= offered
 
 
-@pytest.mark.parametrize("command", ["cluster", "compare", "predict", "info", "demo", "reproduce"])
+@pytest.mark.parametrize("command", ["cluster", "compare", "predict", "info", "demo"])
 def test_the_size_of_blocks_is_no_option(command):
     assert not {name for name in options_of(command) if "block" in name}
 
@@ -109,7 +109,7 @@ def test_features_of_images(tmp_path):
     [
         (["--features", "wavelets"], "'wavelets' is not one of scattering"),
         (["--features", "scattering"], "needs gray images"),
-        (["--features", "scattering", "--model", "m.skops"], "--model cannot be combined"),
+        (["--features", "scattering", "--model", "m.srsg"], "--model cannot be combined"),
     ],
 )
 def test_features_that_cannot_be(tmp_path, options, message):

@@ -182,8 +182,8 @@ def test_exact_codes_have_the_certificates_of_all_points():
 
 def test_page_and_file_have_the_quantiles(tmp_path):
     model = L1Graph(10, approximate=True, n_candidates=20, random_state=0).fit(DIGITS.x)
-    save_model(model, tmp_path / "model.skops")
-    loaded = load_model(tmp_path / "model.skops")
+    save_model(model, tmp_path / "model.srsg")
+    loaded = load_model(tmp_path / "model.srsg")
     assert loaded.kkt_quantiles_ == model.kkt_quantiles_
     np.testing.assert_array_equal(loaded.certified_, model.certified_)
     write_report(tmp_path / "page.html", loaded, DIGITS.x)

@@ -48,7 +48,7 @@ def test_coordinates_do_enter_when_the_threshold_is_low():
     """The property above would be idle if no coordinate ever had to be let in."""
     A, b, c, z0 = random_problem(1)
     step = 0.9 / (2 * np.linalg.norm(A, 2) ** 2)
-    z = fpgd_sp(A, b, c, 1e-4, z0, step=step, max_iter=60, fixed_zero=0, return_history=False)
+    z, _ = fpgd_sp(A, b, c, 1e-4, z0, step=step, max_iter=60, fixed_zero=0)
     entered = (z != 0) & (z0 == 0) & (c > 0)
     assert entered.any()
 

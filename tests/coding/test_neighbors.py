@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from srsg.coding import l1_codes
-from srsg.coding.neighbors import nearest_neighbors, neighbor_graph
+from srsg.coding.neighbors import nearest_neighbors
+from srsg.graph import neighbor_graph
 from srsg.points import unit_points
 from support import plain
 from support.subspaces import near_planes

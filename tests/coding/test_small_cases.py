@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import sparse
+from srsg.coding.verification import certificates_hold
 
 from srsg.coding import (
     auto_step,
@@ -15,9 +16,7 @@ from srsg.coding import (
     smce_codes,
     theorem_step,
 )
-from srsg.coding.small_problems import likely_coordinates
 from srsg.coding.smce import equal_rows
-from srsg.coding.verification import certificates_hold
 from srsg.points import unit_points
 from srsg.running import ThreadEngine
 
@@ -113,22 +112,3 @@ def test_a_change_of_any_code_is_noticed(kind, ridge):
         assert not certificates_hold(points, codes, claimed, every, **facts)
         others = np.delete(every, row)
         assert certificates_hold(points, codes, claimed[others], others, **facts)
-
-
-@pytest.mark.parametrize("new", [False, True])
-def test_likely_coordinates_are_the_support_and_what_nearly_half_of_the_neighbors_use(new):
-    rng = np.random.default_rng(0)
-    n_points, n_rows = 200, 30 if new else 200
-    codes = sparse.csr_array(1.0 * (rng.random((n_points, n_points)) < 0.03))
-    own = sparse.csr_array(1.0 * (rng.random((n_rows, n_points)) < 0.03)) if new else codes
-    columns = np.concatenate([rng.permutation(n_points)[:5] for _ in range(n_rows)])
-    shape = (n_rows, n_points)
-    graph = sparse.csr_array((np.ones(5 * n_rows), columns, np.arange(0, 5 * n_rows + 1, 5)), shape)
-    starts, index = likely_coordinates(own, graph, codes if new else None)
-    votes = graph.toarray() @ (codes.toarray() != 0)
-    expected = (own.toarray() != 0) | ((votes > 0) & (2 * votes >= 3))
-    if not new:
-        np.fill_diagonal(expected, False)
-    for row in range(n_rows):
-        found = index[starts[row] : starts[row + 1]]
-        np.testing.assert_array_equal(found, np.flatnonzero(expected[row]))

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from srsg.coding import sweep_run
-from srsg.coding.sweep_run import make_waves, neighbor_lists
+from srsg.coding.sweeps import make_waves, neighbor_lists
 
 
 def graph_of(kind, n_points, rng):

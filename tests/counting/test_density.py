@@ -6,6 +6,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import minimum_spanning_tree
 from scipy.spatial.distance import cdist
 from sklearn.datasets import make_blobs, make_circles, make_moons
+from srsg.estimators.cluster_counts import count_clusters
 
 from srsg import (
     SMCE,
@@ -18,7 +19,6 @@ from srsg import (
 from srsg.counting.density import n_neighbors_for, noise_depth, search_dense, valley_depths
 from srsg.datasets import make_trefoil_knots
 from srsg.estimators import cluster_counts
-from srsg.estimators.cluster_counts import count_clusters
 
 
 def plain_depths(points, n_neighbors):

@@ -13,6 +13,7 @@ from scipy import sparse
 from sklearn.cluster import KMeans
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from srsg.estimators.cluster_counts import count_clusters
 
 from srsg import SMCE, SRSG, L1Graph, LocalScalingSpectralClustering, OMPGraph, RidgeGraph
 from srsg.counting.eigengaps import estimate_n_clusters
@@ -27,7 +28,6 @@ from srsg.counting.reproducibility import (
 )
 from srsg.datasets import make_trefoil_knots, make_union_of_subspaces
 from srsg.estimators import cluster_counts
-from srsg.estimators.cluster_counts import count_clusters
 
 LABELS = arrays(np.int64, 30, elements=st.integers(-1, 4))
 

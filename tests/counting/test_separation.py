@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.datasets import make_blobs
+from srsg.estimators.cluster_counts import MANY_FEATURES, count_clusters, counted_by
 
 from srsg import SRSG, LocalScalingSpectralClustering, RidgeGraph
 from srsg.counting.separation import Split, search_separated, share_ranges, split_of
 from srsg.datasets import make_union_of_subspaces
-from srsg.estimators.cluster_counts import MANY_FEATURES, count_clusters, counted_by
 
 
 def ring(n: int) -> np.ndarray:

@@ -10,9 +10,8 @@ from scipy import linalg, sparse
 from sklearn.datasets import load_digits
 
 from srsg import SRSG, L1Graph, cluster_graph
-from srsg.cutting.embedding import spectral_embedding
-from srsg.cutting.weights import agreement, with_equal_degrees
-from srsg.kernels.codes import symmetrized
+from srsg.cutting.embedding import agreement, spectral_embedding, with_equal_degrees
+from srsg.graph import symmetrized
 from srsg.metrics import clustering_accuracy
 
 

@@ -18,8 +18,7 @@ from srsg.cutting.eigenvectors import (
     _product,
     leading_eigenpairs,
 )
-from srsg.cutting.embedding import spectral_embedding
-from srsg.cutting.weights import normalized
+from srsg.cutting.embedding import normalized, spectral_embedding
 from srsg.metrics import clustering_accuracy
 from srsg.running import ThreadEngine
 

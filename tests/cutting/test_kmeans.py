@@ -7,7 +7,7 @@ import pytest
 from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 
-from srsg.cutting.kmeans import kmeans_labels
+from srsg.cutting.cut import kmeans_labels
 from srsg.running import ThreadEngine
 
 
@@ -49,7 +49,7 @@ def test_the_best_restart_counts():
 def test_starts_drawn_in_small_groups_are_the_same(monkeypatch):
     X = blobs(10)
     expected = kmeans_labels(X, 10, random_state=0)
-    monkeypatch.setattr("srsg.cutting.kmeans.DISTANCES_PER_TASK", 1)
+    monkeypatch.setattr("srsg.cutting.cut.DISTANCES_PER_TASK", 1)
     np.testing.assert_array_equal(kmeans_labels(X, 10, random_state=0), expected)
 
 

@@ -30,6 +30,6 @@ def test_discretize_that_fails_is_a_clear_error(monkeypatch):
     def fail(*arguments, **options):
         raise np.linalg.LinAlgError("SVD did not converge")
 
-    monkeypatch.setattr("srsg.cutting.kmeans.discretize", fail)
+    monkeypatch.setattr("srsg.cutting.cut.discretize", fail)
     with pytest.raises(ValueError, match="assign_labels='discretize'"):
         cluster_graph(np.ones((9, 9)), 3, assign_labels="discretize")

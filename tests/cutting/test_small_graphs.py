@@ -8,9 +8,8 @@ from scipy import sparse
 
 from srsg.counting.eigengaps import _mean_spread
 from srsg.cutting.affinity import largest_codes
-from srsg.cutting.embedding import commute_time_embedding
-from srsg.cutting.kmeans import _squared_distances
-from srsg.cutting.weights import normalized
+from srsg.cutting.cut import _squared_distances
+from srsg.cutting.embedding import commute_time_embedding, normalized
 from srsg.explaining.explanation import _products
 from srsg.explaining.layout import _by_forces, _pulls, _start
 from srsg.explaining.outliers import outlier_scores

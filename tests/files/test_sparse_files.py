@@ -81,7 +81,7 @@ def test_commands_take_sparse_files(saved, tmp_path):
     shown = good("info", path, "--json")
     facts = {fact["about"]: fact["found"] for fact in json.loads(shown.stdout)["facts"]}
     assert "non-zeros" in facts["sparse matrix"]
-    model = tmp_path / "texts.skops"
+    model = tmp_path / "texts.srsg"
     options = ["-k", 4, "--method", "l1", "--model", model, "-o", tmp_path / "labels.csv"]
     found = good("cluster", path, *options, "--labels", topics, "--json")
     summary = json.loads(found.stdout)

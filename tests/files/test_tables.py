@@ -1,4 +1,4 @@
-"""Tables of every kind in the base install: text in other forms, spreadsheets, identifiers."""
+"""Tables of every kind: text in other forms, spreadsheets, identifiers."""
 
 from __future__ import annotations
 

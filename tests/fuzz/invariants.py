@@ -6,7 +6,8 @@ import numpy as np
 from scipy import sparse
 
 from fuzz.outcomes import expect
-from srsg.coding.neighbors import neighbor_graph, undirected
+from srsg.coding.neighbors import undirected
+from srsg.graph import neighbor_graph
 from support import plain
 
 EPS = 1e-9

@@ -27,7 +27,7 @@ def small_model(number):
 @functools.cache
 def model_bytes(number):
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "model.skops"
+        path = Path(folder) / "model.srsg"
         save_model(small_model(number).fit(POINTS), path)
         return path.read_bytes()
 
@@ -38,7 +38,7 @@ def damaged_model(rng):
     change = damaged if rng.random() < 0.3 else _rewritten
     content = change(rng, content)
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "model.skops"
+        path = Path(folder) / "model.srsg"
         path.write_bytes(content)
         model = load_model(path)
         model.n_jobs = 1

@@ -21,26 +21,26 @@ from srsg.coding import (
     smce_codes,
     srsg_codes,
 )
+from srsg.coding.l1 import renewed
 from srsg.coding.neighbors import nearest_neighbors
-from srsg.cutting.weights import agreement
-from srsg.kernels import direct, linalg
-from srsg.kernels.candidates import add_candidates, nearest_candidates, solve_over_candidates
-from srsg.kernels.codes import (
+from srsg.cutting.embedding import agreement
+from srsg.kernels import direct, linalg, problems
+from srsg.kernels.arrays import (
     Codes,
+    KeptProblems,
+    LeftOut,
     Neighbors,
-    keep_supports,
+    ScanBounds,
+    SortedLists,
     padded,
-    renewed,
-    residuals,
-    support_distances,
 )
-from srsg.kernels.correlations import ScanBounds, SortedLists, nearest, violators
+from srsg.kernels.candidates import add_candidates, nearest_candidates, solve_over_candidates
+from srsg.kernels.codes import keep_supports, residuals, support_distances
+from srsg.kernels.correlations import nearest, violators
 from srsg.kernels.graphs import chebyshev, dependency_levels, spread_out
 from srsg.kernels.scattering import folded_products
-from srsg.kernels.sweep import make_problems, packed_length
 from srsg.points import Points, unit_points
 from srsg.running import ThreadEngine
-from srsg.types import LeftOut
 from support import plain
 from support.kernels import from_python
 
@@ -50,6 +50,10 @@ backward_solve, cholesky, forward_solve, gather, gram_matrix, null_direction, re
         *("backward_solve", "cholesky", "forward_solve"),
         *("gather", "gram_matrix", "null_direction", "remove_row"),
     )
+)
+new_problem, keep, find_in_kept, part_of_kept = (
+    from_python(getattr(problems, name))
+    for name in ("new_problem", "keep", "find_in_kept", "part_of_kept")
 )
 minimise_on_support, drop_zeros = map(from_python, (direct.minimise_on_support, direct.drop_zeros))
 
@@ -509,16 +513,23 @@ def test_a_support_shrinks_to_a_minimiser_with_its_signs(rank):
     np.testing.assert_allclose((b - gram @ z)[used], 0.1 * np.sign(z[used]), atol=1e-9)
 
 
-def test_packed_problems():
+def test_a_part_of_a_kept_problem():
     points = points_like("general")
-    starts, index = np.array([0, 3, 4]), np.array([1, 5, 9, 2])
-    at = np.array([0, packed_length(3)])
-    numbers = np.zeros(packed_length(3) + packed_length(1))
-    make_problems(points.x, points.x[[0, 7]], starts, index, at, numbers)
-    G, b = points.x @ points.x.T, points.x @ points.x[0]
-    expected = [1.0, b[1], G[1, 1], b[5], G[5, 1], G[5, 5], b[9], G[9, 1], G[9, 5], G[9, 9]]
-    np.testing.assert_allclose(numbers[:10], expected, atol=1e-14)
-    np.testing.assert_allclose(numbers[10:], [1.0, G[2, 7], G[2, 2]], atol=1e-14)
+    kept, places = KeptProblems.empty(2, 3), np.empty(2, np.int64)
+    active, part = np.array([1, 5, 9]), np.array([1, 9])
+    assert not find_in_kept(kept, 1, part[:0], places)  # nothing is kept yet
+    keep(kept, 1, active, new_problem(points.x, points.x, 0, active))
+    assert find_in_kept(kept, 1, part, places)
+    gram, b, power = part_of_kept(kept, 1, places)
+    np.testing.assert_allclose(gram, points.x[part] @ points.x[part].T, atol=1e-14)
+    np.testing.assert_allclose(b, points.x[part] @ points.x[0], atol=1e-14)
+    assert power == pytest.approx(1.0)
+    assert not find_in_kept(kept, 1, np.array([1, 6]), places)
+    assert find_in_kept(kept, 1, part[:0], places)
+    # A larger one has no room, and leaves nothing that would be taken for it.
+    more = np.array([1, 2, 5, 9])
+    keep(kept, 1, more, new_problem(points.x, points.x, 0, more))
+    assert not find_in_kept(kept, 1, part, places)
 
 
 # Graphs and features

@@ -13,7 +13,6 @@ from scipy import sparse
 
 from fuzz.invariants import l1_violation
 from srsg.coding import l1_codes, new_srsg_codes, omp_codes, srsg_codes
-from srsg.kernels.active import points_in_reach
 from srsg.points import Points, Rows, unit_points
 from srsg.running import ThreadEngine
 from support import plain
@@ -69,7 +68,6 @@ def test_matching_pursuit_of_sparse_points():
 @pytest.mark.parametrize("clusters", [False, True])
 @pytest.mark.parametrize("settings", [(0.1, 0.05), (0.001, 0.3), (0.02, 2.0), (1e-5, 0.5)])
 def test_sweeps_over_sparse_points(clusters, settings):
-    """The points of a problem are requested; what they lack is found in further passes."""
     gamma, step = settings
     dense, thin = dense_and_sparse(clusters=clusters)
     start = l1_codes(dense, 0.3, n_neighbors=4, engine=ENGINE)
@@ -94,24 +92,3 @@ def test_new_sparse_points():
     expected = new_srsg_codes(dense, start.codes, new, *lists, **settings)
     found = new_srsg_codes(thin, start.codes, new_thin, *lists, **settings)
     np.testing.assert_allclose(found.toarray(), expected.toarray(), atol=1e-12)
-
-
-@pytest.mark.parametrize("thin", [False, True])
-def test_points_in_reach_of_residuals(thin):
-    dense, csr = dense_and_sparse()
-    points, first = (csr if thin else dense), 3
-    resid = dense.x[[2, 6, 9]] * 0.7
-    strength = np.abs(resid @ dense.x.T)
-    # The floor itself is in reach; one row reaches nothing.
-    floor = np.array([0.3, 2.0, 0.2])
-    correlations = (resid @ dense.x.T).astype(np.float32)
-    found = points_in_reach(points.for_kernels, first, resid, correlations, 1e-6, floor)
-    for p in range(3):
-        mine = slice(found.starts[p], found.starts[p + 1])
-        expected = np.flatnonzero(strength[p] >= floor[p])
-        np.testing.assert_array_equal(found.index[mine], expected + first)
-        np.testing.assert_allclose(found.strength[mine], strength[p][expected], atol=1e-14)
-    exact = np.abs(found.strength[found.starts[2] : found.starts[3]]).min()
-    floor[2] = exact
-    again = points_in_reach(points.for_kernels, first, resid, correlations, 1e-6, floor)
-    np.testing.assert_array_equal(again.index, found.index)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from paper.published import published_rows
 from srsg import SRSG, L1Graph
-from srsg.experiments.published import published_rows
 from srsg.metrics import clustering_accuracy, normalized_mutual_info
 
 

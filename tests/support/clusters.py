@@ -10,10 +10,10 @@ import time
 from contextlib import contextmanager
 
 import dask
-import numpy as np
 from distributed import Client, LocalCluster
 
 from srsg.running.progress import Progress
+from support.estimators import assert_same as assert_same
 
 NO_FRILLS = {"threads_per_worker": 1, "processes": True, "dashboard_address": "127.0.0.1:0"}
 
@@ -91,20 +91,3 @@ class _Disturbance:
 
     def advance(self, steps=1):
         self.progress._act(self.progress.advances, self.label)
-
-
-def learnt(model):
-    """All that a fit learns, but for the points themselves."""
-    return {
-        name: value.toarray() if hasattr(value, "toarray") else value
-        for name, value in vars(model).items()
-        if name.endswith("_") and name != "fit_X_"
-    }
-
-
-def assert_same(model, expected):
-    """The same bits in all that was learnt."""
-    found, expected = learnt(model), learnt(expected)
-    assert found.keys() == expected.keys()
-    for name, value in found.items():
-        np.testing.assert_array_equal(value, expected[name], err_msg=name)

@@ -13,12 +13,30 @@ from srsg import (
     LocalScalingSpectralClustering,
     OMPGraph,
     RidgeGraph,
+    TSCGraph,
 )
 
 # Those with codes over unit points, which share most of their behaviour.
-CODE_ESTIMATORS = [L1Graph, SRSG, LaplacianL1Graph, ElasticNetGraph, OMPGraph, RidgeGraph]
+CODE_ESTIMATORS = [L1Graph, SRSG, LaplacianL1Graph, ElasticNetGraph, OMPGraph, RidgeGraph, TSCGraph]
 
 ALL_ESTIMATORS = [*CODE_ESTIMATORS, SMCE, LocalScalingSpectralClustering]
+
+
+def learnt(model):
+    """All that a fit learns, as arrays and plain values; the graph itself is made of these."""
+    return {
+        name: value.toarray() if hasattr(value, "toarray") else value
+        for name, value in vars(model).items()
+        if name.endswith("_") and name not in ("graph_", "fit_X_")
+    }
+
+
+def assert_same(model, expected):
+    """The same bits in all that was learnt."""
+    found, expected = learnt(model), learnt(expected)
+    assert found.keys() == expected.keys()
+    for name, value in found.items():
+        np.testing.assert_array_equal(value, expected[name], err_msg=name)
 
 
 def same_bits(one, other):

@@ -379,12 +379,12 @@ def test_a_table_goes_out_with_its_clusters_and_comes_back(tmp_path):
     table = iris(remark=["=1+1", *["fine"] * 149])
     (tmp_path / "f.csv").write_text(lines_of(table))
     wanted = ("-k", 3, "-m", "l1", "--labels", "kind", "--scale", "standard", "--impute", "median")
-    srsg("cluster", "f.csv", *wanted, "--append", "-o", "out.json", "--model", "m.skops")
+    srsg("cluster", "f.csv", *wanted, "--append", "-o", "out.json", "--model", "m.srsg")
     rows = json.loads((tmp_path / "out.json").read_text())
     assert list(rows[0]) == ["remark", *NAMES, "kind", "cluster", "confidence"]
     assert [row["kind"] for row in rows] == list(WORDS)
     (tmp_path / "new.csv").write_text(gaps().replace("kind", "truth", 1))
-    done = srsg("predict", "m.skops", "new.csv", "--labels", "truth", "--append", "-o", "p.csv.gz")
+    done = srsg("predict", "m.srsg", "new.csv", "--labels", "truth", "--append", "-o", "p.csv.gz")
     assert (
         "24 missing values in 24 of 150 rows filled in as when the model was fitted" in done.stderr
     )

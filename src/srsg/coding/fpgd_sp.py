@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,38 +11,6 @@ from sklearn.utils import Bunch
 from srsg.kernels.fpgd_sp import FPGDRun, Settings, Trace, fpgd_sp_run
 from srsg.running import serial_linear_algebra
 from srsg.types import FloatArray, IntArray
-
-
-@overload
-def fpgd_sp(
-    A: ArrayLike,
-    b: ArrayLike,
-    c: ArrayLike,
-    gamma: float,
-    z0: ArrayLike,
-    *,
-    step: float,
-    max_iter: int = ...,
-    tol: float = ...,
-    fixed_zero: int | Sequence[int] | IntArray | None = ...,
-    return_history: Literal[True] = ...,
-) -> tuple[FloatArray, Bunch]: ...
-
-
-@overload
-def fpgd_sp(
-    A: ArrayLike,
-    b: ArrayLike,
-    c: ArrayLike,
-    gamma: float,
-    z0: ArrayLike,
-    *,
-    step: float,
-    max_iter: int = ...,
-    tol: float = ...,
-    fixed_zero: int | Sequence[int] | IntArray | None = ...,
-    return_history: Literal[False],
-) -> FloatArray: ...
 
 
 def fpgd_sp(
@@ -57,8 +24,7 @@ def fpgd_sp(
     max_iter: int = 100,
     tol: float = 0.0,
     fixed_zero: int | Sequence[int] | IntArray | None = None,
-    return_history: bool = True,
-) -> FloatArray | tuple[FloatArray, Bunch]:
+) -> tuple[FloatArray, Bunch]:
     """Minimise ``||b - A z||^2 + gamma * sum_{c_t > 0} c_t [z_t != 0]`` from the start ``z0``.
 
     This is Algorithm 1 for problem (7) of the paper, with ``alpha_k = 2 / (k + 1)`` and
@@ -88,8 +54,6 @@ def fpgd_sp(
         Stop once the objective changes by less than this; with zero, never stop early.
     fixed_zero : int or array of int, optional
         Coordinates that must stay zero, such as the point itself.
-    return_history : bool
-        Whether to return the history, too.
 
     Returns
     -------
@@ -148,8 +112,6 @@ def fpgd_sp(
     # Back to full length.
     solution = np.zeros_like(z0)
     solution[active] = z
-    if not return_history:
-        return solution
     kept = run.iterations + 1
     history = Bunch(
         objective=trace.objective[:kept],

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.metrics.pairwise import euclidean_distances
 
-from srsg.coding.neighbors import Searchable
+from srsg.coding.neighbors import Searchable, of_moderate_size
 from srsg.points import BLOCK_SIZE, blocks_of_rows, name_rows
 from srsg.running import Engine, ThreadEngine, serial_linear_algebra
 from srsg.types import FloatArray, IntArray
@@ -40,15 +40,6 @@ def local_scaling(X: NDArray, scale_neighbor: int) -> FloatArray:
     # The nearest to a point is the point itself, at place 0.
     scale = np.sqrt(np.partition(squared, scale_neighbor, axis=1)[:, scale_neighbor])
     return _gaussian(squared, np.outer(scale, scale))
-
-
-def of_moderate_size(X: NDArray, like: NDArray | None = None) -> FloatArray:
-    """The points divided by a power of two, so that squared distances stay finite.
-
-    The kernel depends on ratios of distances only, and a power of two changes no other bits.
-    """
-    largest = np.abs(X if like is None else like).max()
-    return np.ldexp(X.astype(np.float64), -int(np.frexp(largest)[1]))
 
 
 def local_scaling_rows(

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
+from joblib import cpu_count
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.linalg import svds
 
-from srsg.coding.ahead import wait_until_compiled
-from srsg.coding.neighbors import neighbor_graph
-from srsg.coding.sweep_run import Sweeps, make_waves, neighbor_lists, sweeping_threads
-from srsg.kernels.codes import Codes, Neighbors, support_distances
+from srsg.coding.levels import independent_stretches
+from srsg.graph import neighbor_graph
+from srsg.kernels.arrays import Codes, KeptProblems, Neighbors, SweepOutcome
+from srsg.kernels.codes import residuals, support_distances
 from srsg.kernels.fpgd_sp import Settings
-from srsg.kernels.sweep import SweepOutcome
-from srsg.points import Points, Queries, blocks_of_rows
-from srsg.running import Engine, ThreadEngine
+from srsg.kernels.sweep import SweepData, sweep_points
+from srsg.points import Points, Queries, blocks_of_rows, kernel_rows
+from srsg.running import Engine, ThreadEngine, serial_linear_algebra
+from srsg.running.checking import Rule, checked_csr, csr_arrays, require
+from srsg.running.progress import Stage
 from srsg.types import FloatArray, IntArray, Stop
 
 
@@ -52,7 +57,7 @@ class SRSGCodes:
 
 @dataclass
 class SweepState:
-    """The state between two sweeps: what the result is made of, and what a checkpoint keeps."""
+    """The state between two sweeps: what the result is made of, and what a store keeps."""
 
     codes: sparse.csr_array
     ever_cut: NDArray[np.bool_]
@@ -81,20 +86,29 @@ class SweepState:
         self.n_let_in += int(outcome.let_in.sum())
 
     def arrays(self) -> dict[str, NDArray]:
-        """Everything in it, as arrays by name."""
-        codes = {name: getattr(self.codes, name) for name in ("indptr", "indices", "data")}
-        counts = np.array([self.n_iter, self.n_let_in, self.settled, self.ended])
+        """What a store keeps of it."""
+        counts = np.array([self.n_iter, self.n_let_in, self.settled, self.ended], np.int64)
         objective = np.array(self.objective)
-        return {**codes, "cut": self.ever_cut, "objective": objective, "counts": counts}
+        parts = csr_arrays(self.codes)
+        return {**parts, "cut": self.ever_cut, "objective": objective, "counts": counts}
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray]) -> Self:
-        """The same, made of its arrays."""
-        parts = (arrays["data"], arrays["indices"], arrays["indptr"])
+        """The same, made of its arrays.
+
+        Raises
+        ------
+        InvalidArrayError
+            If no sweep leaves such arrays.
+        """
+        require(len(arrays["objective"]) > 1, "objective", "has no sweep")
         n_points = len(arrays["cut"])
+        parts = {name: arrays[name] for name in ("data", "indices", "indptr")}
+        codes = checked_csr("codes", parts, (n_points, n_points))
+        require(not codes.diagonal().any(), "codes", "has a point that codes itself")
         n_iter, n_let_in, settled, ended = arrays["counts"].tolist()
         return cls(
-            sparse.csr_array(parts, shape=(n_points, n_points)),
+            codes,
             arrays["cut"],
             arrays["objective"].tolist(),
             n_iter,
@@ -102,6 +116,17 @@ class SweepState:
             bool(settled),
             bool(ended),
         )
+
+
+KEPT_SWEEP: dict[str, Rule] = {
+    "data": Rule("float", ("entries",)),
+    "indices": Rule("int", ("entries",), least=0, below="points"),
+    "indptr": Rule("int", ("starts",), least=0, most="entries"),
+    "cut": Rule("bool", ("points",)),
+    "objective": Rule("float", (None,), least=0),
+    "counts": Rule("int", (4,), least=0),
+}
+"""Rules for the arrays of a :class:`SweepState` that are read from a store."""
 
 
 def srsg_codes(
@@ -165,9 +190,9 @@ def srsg_codes(
     settings = Settings(float(gamma), float(step), int(max_iter), float(tol))
     graph = neighbors if sparse.issparse(neighbors) else neighbor_graph(neighbors)
     lists = neighbor_lists(graph)
-    # The key of the checkpoint names everything that a sweep depends on, but not ``max_sweeps``: a
+    # The key in the store names everything that a sweep depends on, but not ``max_sweeps``: a
     # longer run can go on from a shorter one.
-    keep = engine.checkpoint.of(
+    keep = engine.store.of(
         "sweeps",
         lambda: engine.fingerprint(points),
         *(init_codes.indptr, init_codes.indices, init_codes.data, *lists),
@@ -175,29 +200,30 @@ def srsg_codes(
         stop,
     )
     n_points = points.n
-    kept, save = keep.resume("sweep", SweepState)
+    sizes = {"points": n_points, "starts": n_points + 1}
+    kept = keep.load("sweep", KEPT_SWEEP, sizes, SweepState.from_arrays)
     unswept = SweepState(init_codes, np.zeros(n_points, bool))
-    # Each sweep leaves a state; the latest one has all that the others had.
+    # Each sweep leaves a state; the latest one has all that the others had. Another run may have
+    # swept more often than this one shall.
+    kept = [state for state in kept if state.n_sweeps <= max_sweeps]
     state = max(kept, key=lambda each: each.n_sweeps, default=unswept)
+    here = engine.gathered(points)
     with sweeping_threads(points, engine) as (threads, n_threads):
         waves = make_waves(lists, n_threads)
-        targets = Queries.of(points)
-        run = Sweeps(points, targets, state.codes, graph, settings, engine, threads, waves)
+        run = Sweeps(here, Queries.of(here), state.codes, graph, settings, threads, waves)
         # Points without neighbours are never solved, so their fit stays that of the start.
         run.outcome.fit[:] = run.fits()
         if state.n_sweeps < 0:
             state.objective.append(_objective(run.outcome.fit, run.codes, lists, gamma))
-        # Only here: what came before needs other kernels, which this process compiles meanwhile.
-        wait_until_compiled()
         while not state.ended and state.n_sweeps < max_sweeps:
             with engine.progress.stage(f"sweep {state.n_sweeps + 1}", n_points) as stage:
                 run.sweep(stage)
             value = _objective(run.outcome.fit, run.codes, lists, gamma)
             state.note(value, run.outcome, tol, stop)
-            # Only a checkpoint needs the codes as a matrix after every sweep.
-            if save is not None:
+            # Only a store needs the codes as a matrix after every sweep.
+            if keep.keeps:
                 state.codes = run.codes.to_csr(n_points)
-                save(state)
+                keep.save("sweep", state.arrays())
         state.codes = run.codes.to_csr(points.n)
     return SRSGCodes(
         codes=state.codes,
@@ -264,23 +290,14 @@ def new_srsg_codes(
     """
     engine = engine or ThreadEngine()
     settings = Settings(float(gamma), float(step), int(max_iter), float(tol))
+    here = engine.gathered(points)
+    targets, graph = Queries.of(here, queries), neighbor_graph(neighbors, points.n)
     waves = [blocks_of_rows(queries.n, engine.block_size)]  # no block waits for another
     with (
         sweeping_threads(points, engine) as (threads, _),
         engine.progress.stage("support regularisation", queries.n) as stage,
     ):
-        run = Sweeps(
-            points,
-            Queries.of(points, queries),
-            init_codes,
-            neighbor_graph(neighbors, points.n),
-            settings,
-            engine,
-            threads,
-            waves,
-            fitted=codes,
-        )
-        wait_until_compiled()
+        run = Sweeps(here, targets, init_codes, graph, settings, threads, waves, fitted=codes)
         run.sweep(stage)
     return run.codes.to_csr(points.n)
 
@@ -349,3 +366,157 @@ def auto_step(codes: sparse.csr_array, lam: float) -> float:
     mean = float(sizes.mean()) if sizes.size else 0.0
     # At lam = 2 the codes of unit vectors are empty, so a larger lam makes no difference.
     return max(mean**2 / 2, min(lam, 2.0) ** 2)
+
+
+POINTS_PER_CALL = 512
+"""Points solved per call of the kernel: between calls, Ctrl-C is noticed and progress is shown."""
+
+VALUES_PER_BLOCK = 2**20
+"""Entries of the residuals that a thread holds at once, which are dense for sparse points too."""
+
+LEAST_SHARED = 256
+"""The fewest points worth sharing among threads: with fewer, waking the threads takes longer than
+solving them."""
+
+STRETCHES_PER_THREAD = 4
+"""With more stretches, fewer points wait for another one that is long, but threads are woken more
+often. From three to eight it hardly matters on the paper's data."""
+
+KEPT_SIZE = 12
+"""Problems with up to this many active coordinates are kept from one sweep to the next. In the
+paper's data nearly all are that small, and 91 numbers hold such a problem."""
+
+
+@contextmanager
+def sweeping_threads(points: Points, engine: Engine) -> Iterator[tuple[ThreadPoolExecutor, int]]:
+    """Threads of this process, each with serial linear algebra, and how many there are."""
+    # On a cluster the engine counts the workers' threads, but the sweeps run here, in the client.
+    n_threads = cpu_count() if points.in_shards else engine.n_workers
+    with ThreadPoolExecutor(n_threads) as threads, serial_linear_algebra():
+        yield threads, n_threads
+
+
+class Sweeps:
+    """Sweeps in progress: everything that one sweep hands on to the next.
+
+    Parameters
+    ----------
+    points, targets, init_codes, graph, settings
+        What is coded, over which points, and how. The points are in this process.
+    threads : ThreadPoolExecutor
+        Threads of this process, which solve the small problems.
+    waves : list of lists of ndarray
+        The rows in the order in which they are solved. The parts of a wave are solved at the same
+        time.
+    fitted : csr_array, optional
+        Codes of the points, if the targets are new.
+    """
+
+    def __init__(
+        self,
+        points: Points,
+        targets: Queries,
+        init_codes: sparse.csr_array,
+        graph: sparse.csr_array,
+        settings: Settings,
+        threads: ThreadPoolExecutor,
+        waves: list[list[IntArray]],
+        fitted: sparse.csr_array | None = None,
+    ) -> None:
+        n_rows = graph.shape[0]
+        self.settings, self.threads, self.waves = settings, threads, waves
+        # Some spare room, so that codes can grow before all rows have to be copied.
+        self.codes = Codes.from_csr(init_codes, spare=16)
+        self.fitted = None if fitted is None else Codes.from_csr(fitted)
+        self.outcome = SweepOutcome.empty(n_rows)
+        # New points are solved once: nothing is worth keeping.
+        self.kept = KeptProblems.empty(n_rows, KEPT_SIZE if fitted is None else 0)
+        self.x = points.x if targets.new is None else targets.new
+        rows = points.for_kernels
+        coded = rows if targets.new is None else kernel_rows(targets.new)
+        self.coded = SweepData(rows, coded, targets.own, neighbor_lists(graph))
+
+    def fits(self) -> FloatArray:
+        """``||x_i - X z_i||^2`` for every code, before the first sweep."""
+
+        def fits_of_rows(rows: IntArray) -> FloatArray:
+            some, codes = kernel_rows(self.x[rows]), self.codes.take(rows)
+            return fits_of(self.coded.points, some, codes, self.x.shape[1])
+
+        n_points, n_features = self.x.shape
+        size = max(1, min(POINTS_PER_CALL, VALUES_PER_BLOCK // n_features))
+        blocks = blocks_of_rows(n_points, size)
+        return np.concatenate(list(self.threads.map(fits_of_rows, blocks)))
+
+    def sweep(self, stage: Stage) -> None:
+        """Solve all points once; codes get more room when one of them outgrows its row."""
+        # A copy: every point starts from its code before the sweep, and earlier points count its
+        # vote with that code.
+        before = Codes._make(map(np.copy, self.codes))
+
+        def solve(part: IntArray) -> int:
+            voters = (before, self.codes) if self.fitted is None else (self.fitted, self.fitted)
+            inputs = (self.coded, part, voters, before)
+            return sweep_points(*inputs, self.codes, self.settings, self.kept, self.outcome)
+
+        # Wave after wave: the parts of a wave never need each other's new codes, so it does not
+        # matter which thread comes first.
+        for wave in self.waves:
+            parts: Sequence[IntArray] = wave
+            while True:
+                # A single part runs in this thread: waking another would only take longer.
+                counts = list((map if len(parts) == 1 else self.threads.map)(solve, parts))
+                if len(self.waves) > 1:  # a single wave is the whole stage
+                    stage.advance(sum(counts))
+                if counts == list(map(len, parts)):
+                    break
+                # The kernel stops at a code that has no room. Arrays cannot grow while threads
+                # write to them, so the rest of the wave is solved in another round.
+                left = zip(parts, counts, strict=True)
+                parts = [part[count:] for part, count in left if count < len(part)]
+                self.codes = self.codes.resized(2 * self.codes.width + 1)
+
+
+def neighbor_lists(graph: sparse.csr_array) -> Neighbors:
+    """The neighbours of every point, given the graph S."""
+    return Neighbors(graph.indptr.astype(np.int64), graph.indices.astype(np.int64))
+
+
+def make_waves(neighbors: Neighbors, n_threads: int) -> list[list[IntArray]]:
+    """The points in the order of a sweep: the parts of a wave can be solved at the same time."""
+    # One thread follows the order 0..n-1 itself.
+    waves = [[np.arange(len(neighbors.starts) - 1)]]
+    if n_threads > 1:
+        waves = independent_stretches(*neighbors, STRETCHES_PER_THREAD * n_threads)
+        waves = _worth_sharing(waves)
+    # In parts that are short enough for one call of the kernel.
+    return [
+        [part[first : first + POINTS_PER_CALL] for part in wave if len(part) > first]
+        for wave in waves
+        for first in range(0, max(map(len, wave)), POINTS_PER_CALL)
+    ]
+
+
+def _worth_sharing(waves: list[list[IntArray]]) -> list[list[IntArray]]:
+    """The same waves, except that small ones that follow each other become one part.
+
+    One thread solves it in their order: a point still comes after the neighbours it waits for.
+    """
+    merged: list[list[IntArray]] = []
+    few: list[IntArray] = []
+    for wave in waves:
+        if sum(map(len, wave)) < LEAST_SHARED:
+            few += wave
+            continue
+        if few:
+            merged.append([np.concatenate(few)])
+            few = []
+        merged.append(wave)
+    return [*merged, [np.concatenate(few)]] if few else merged
+
+
+def fits_of(points: Any, targets: Any, codes: Codes, n_features: int) -> FloatArray:
+    """``||x_i - X z_i||^2`` for every code."""
+    resid = np.empty((len(codes.size), n_features))
+    residuals(points, targets, codes, resid)
+    return np.einsum("ij,ij->i", resid, resid)

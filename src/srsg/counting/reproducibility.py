@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from srsg.explaining.assignment import cluster_weights
+from srsg.cutting.affinity import cluster_weights
 from srsg.types import FloatArray, Graph, IntArray
 
 DENSE_UP_TO = 12

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.preprocessing import normalize
+
+from srsg.points import dense_rows
+from srsg.types import FloatArray, Graph
 
 
 def unit_codes(codes: sparse.csr_array) -> sparse.csr_array:
@@ -63,3 +67,20 @@ def nearest_codes(codes: sparse.csr_array, n_neighbors: int) -> sparse.csr_array
     nearest = largest_codes(likeness, n_neighbors)
     nearest.data[:] = 1.0
     return nearest
+
+
+def cluster_weights(weights: Graph, labels: NDArray[np.integer], n_clusters: int) -> FloatArray:
+    """The sum of each row's weights in each cluster of the columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from srsg.cutting.affinity import cluster_weights
+    >>> cluster_weights(np.array([[3.0, 4.0, 1.0]]), np.array([0, 0, 1]), 2)
+    array([[7., 1.]])
+    """
+    n_columns = len(labels)
+    members = sparse.csr_array(
+        (np.ones(n_columns), labels, np.arange(n_columns + 1)), shape=(n_columns, n_clusters)
+    )
+    return np.asarray(dense_rows(weights @ members), dtype=np.float64)

@@ -18,11 +18,11 @@ from math import acosh, ceil
 from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import linalg, sparse
 from scipy.sparse.linalg import LinearOperator
 from sklearn.exceptions import ConvergenceWarning
 
-from srsg.cutting.weights import unsigned_indices
 from srsg.kernels.graphs import chebyshev
 from srsg.running import Engine, ThreadEngine, serial_linear_algebra
 from srsg.running.warnings import warn_user
@@ -114,6 +114,23 @@ def leading_eigenpairs(
             ConvergenceWarning,
         )
     return values, vectors
+
+
+def unsigned_indices(graph: sparse.csr_array) -> tuple[NDArray, NDArray]:
+    """Row starts and columns for the kernels.
+
+    With signed indices numba checks each time whether it counts from the end: unsigned ones are
+    twice as fast.
+
+    Examples
+    --------
+    >>> from scipy import sparse
+    >>> from srsg.cutting.eigenvectors import unsigned_indices
+    >>> unsigned_indices(sparse.csr_array([[0.0, 1.0], [1.0, 0.0]]))[1]
+    array([1, 0], dtype=uint32)
+    """
+    unsigned = np.uint32 if graph.nnz < 2**32 else np.uint64
+    return graph.indptr.astype(unsigned), graph.indices.astype(unsigned)
 
 
 def plus_low_rank(

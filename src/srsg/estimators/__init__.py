@@ -1,25 +1,27 @@
 """scikit-learn estimators: parameters, validation, learnt attributes."""
 
 from srsg.estimators.base import GraphClusterer
-from srsg.estimators.coded import CodeClusterer
 from srsg.estimators.elastic_net_graph import ElasticNetGraph
 from srsg.estimators.l1_graph import L1Graph
 from srsg.estimators.laplacian_l1_graph import LaplacianL1Graph
 from srsg.estimators.local_scaling import LocalScalingSpectralClustering
 from srsg.estimators.omp_graph import OMPGraph
+from srsg.estimators.prepared import PreparedClusterer
 from srsg.estimators.ridge_graph import RidgeGraph
 from srsg.estimators.smce import SMCE
 from srsg.estimators.srsg import SRSG
+from srsg.estimators.tsc_graph import TSCGraph
 
 __all__ = [
     "SMCE",
     "SRSG",
-    "CodeClusterer",
     "ElasticNetGraph",
     "GraphClusterer",
     "L1Graph",
     "LaplacianL1Graph",
     "LocalScalingSpectralClustering",
     "OMPGraph",
+    "PreparedClusterer",
     "RidgeGraph",
+    "TSCGraph",
 ]

@@ -1,66 +1,786 @@
-"""What all graph estimators share: data in, a graph between, labels out."""
+"""The base of all estimators: parameters in, a fitted graph and its clusters out."""
 
 from __future__ import annotations
 
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from copy import copy
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from inspect import cleandoc
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    ClusterMixin,
+    TransformerMixin,
+)
+from sklearn.utils import Tags
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from srsg.estimators.callbacks import CallbackMixin
-from srsg.estimators.cluster_counts import BestCountsMixin
-from srsg.estimators.new_points import NewPointsMixin
-from srsg.estimators.relabeling import RelabelMixin
-from srsg.points import Points, UnitRows
-from srsg.running import Engine
-from srsg.running.warnings import made_dense
+from srsg.coding.coder import Coder, build_graph, new_codes, prepared
+from srsg.counting.counts import count_clusters
+from srsg.counting.reproducibility import ScoredCounts
+from srsg.cutting.cut import (
+    Clusters,
+    CutOptions,
+    check_cluster_count,
+    cut_graph,
+    cut_graph_each,
+    spectral_graph,
+)
+from srsg.cutting.embedding import connected_components
+from srsg.estimators.callbacks import CallbackSupport, reported_to_callbacks, with_callbacks
+from srsg.explaining.fitted import (
+    NewPoints,
+    assign_new,
+    confidence_of_new,
+    confidence_of_points,
+    explained_new,
+    explained_points,
+    fitted_codes,
+)
+from srsg.explaining.outliers import outlier_scores
+from srsg.graph import FittedGraph
+from srsg.running import Engine, ThreadEngine
+from srsg.running.config import start_engine
+from srsg.running.progress import announce_compiling, progress_for
+from srsg.types import AssignLabels, FloatArray, Matrix, NClusters, RandomState
 
 AT_LEAST_ONE = Interval(Integral, 1, None, closed="left")
 POSITIVE = Interval(Real, 0, None, closed="neither")
 NOT_NEGATIVE = Interval(Real, 0, None, closed="left")
 
+INPUT_NAMES = ("n_features_in_", "feature_names_in_")
+"""What scikit-learn notes about X."""
 
+SHARES = (0.5, 0.9, 0.99, 1.0)
+"""The quantiles of the violations that are reported."""
+
+ACCEPTED: dict[str, Any] = {
+    "accept_sparse": "csr",
+    "dtype": [np.float64, np.float32, *map(np.dtype, np.typecodes["AllInteger"])],
+}
+"""What X may be; other number types are converted to the first. Integers stay as they are: code
+that needs floats converts them block by block."""
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
 class GraphClusterer(
-    BestCountsMixin, RelabelMixin, NewPointsMixin, CallbackMixin, ClusterMixin, BaseEstimator
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    ClusterMixin,
+    CallbackSupport,
+    BaseEstimator,
+    auto_wrap_output_keys=None,  # type: ignore[call-arg]
 ):
     """Base of the estimators that build a graph of the points and cluster it.
 
-    A subclass stores its parameters in ``__init__``, adds their constraints, and writes
-    :meth:`_build_graph`, which sets ``affinity_matrix_`` and whatever else it learns, and
-    :meth:`_codes_of_new`. If it sets ``neighbors_``, these bridge the components of the graph.
+    A subclass is a dataclass whose fields are its parameters. It adds their constraints, and names
+    its method as ``coder``: see :class:`srsg.coding.coder.Coder`. Its docstring takes the texts of
+    shared parameters and attributes from here: ``{n_clusters, n_init}`` on a line of its own stands
+    for these two.
+
+    Parameters
+    ----------
+    n_clusters : int or "auto"
+        Number of clusters; "auto" finds it, see :mod:`srsg.counting.counts`.
+    n_candidates : int or None
+        Code every point over so many candidates that an index finds, instead of over all
+        points (None): for more points than can all be compared. Codes are exact on their
+        candidates; how far they are from those over all points is measured on a random
+        sample, see ``kkt_quantiles_``. Needs faiss: ``pip install 'srsg[approximate]'``. New
+        points are coded over all fitted ones.
+    n_neighbors : int
+        Nearest neighbours found along the way. Weak links to them join the connected
+        components of the graph where these outnumber the clusters.
+    affine : bool or float
+        Append a constant coordinate to every point before scaling it to unit length: clusters
+        may then lie near affine subspaces, which miss the origin, and a point and its mirror
+        image differ. True takes the root mean square length of the points; False appends
+        nothing.
+    affinity : {"agreement", "codes"}
+        The graph that is cut. "codes" is ``affinity_matrix_``, of which it takes the
+        normalised cut. "agreement" weighs the edges by what their neighbours agree on
+        (:func:`srsg.cutting.embedding.agreement`), and takes the ratio cut.
+    assign_labels : {"kmeans", "discretize", "cluster_qr"}
+        How the embedded points get their labels.
+    n_init : int
+        Restarts of K-means.
+    store : str, path or None
+        Folder that keeps results: after an interruption, a fit on the same points with the
+        same parameters goes on where the last one stopped, and a fit with another
+        ``n_clusters`` finds its graph there.
+    n_jobs : int or None
+        Threads; None takes all cores. The result does not depend on it. Where else the work
+        can run, and how much memory it may take, is said by :func:`srsg.config_context`.
+    random_state : int, RandomState or None
+        Starts of K-means and, with ``n_candidates``, the sample; all else is deterministic.
+    verbose : bool
+        Show progress on standard error.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n,)
+    confidence_ : ndarray of shape (n,)
+        How sure each label is, from 0 to 1; computed when first used, as are the next two.
+    explained_ : ndarray of shape (n,)
+        How well the members of its own cluster explain each point, from 0 to 1.
+    outlier_score_ : ndarray of shape (n,)
+        From 0 to 1: ranks the points, outliers highest.
+    certified_ : ndarray of shape (n_certified,)
+        The points that have certificates: all or, with ``n_candidates``, a random thousand.
+    kkt_violation_ : ndarray of shape (n_certified,)
+        Largest violation of the optimality conditions of their l1 codes over all points.
+    dual_gap_ : ndarray of shape (n_certified,)
+        Duality gap of these codes: the objective is at most this far from its minimum.
+    kkt_quantiles_ : dict
+        Quantiles of ``kkt_violation_`` by their shares 0.5, 0.9, 0.99 and 1.
+    n_scans_ : int
+        Passes over the data, each a matrix product; none with ``n_candidates``.
+    affine_ : float
+        The constant coordinate that was appended; 0 if none was.
+    first_equal_ : ndarray of shape (n,)
+        For every point the first that equals it in every bit, after scaling; -1 for a row of
+        zeros. Equal points have one code, over the points that differ from them (of each set
+        of equals, over the first), and one label. They count as many times as they occur: by
+        their edges, in a ratio cut and in K-means. A row of zeros has no code, no edge,
+        neighbours of -1, and the label of the largest cluster.
+    fit_X_ : ndarray or csr_array of shape (n, n_features)
+        The fitted points, of unit length, which new ones are coded over.
+    graph_ : FittedGraph
+        The graph as one value, see :class:`srsg.graph.FittedGraph`.
+    n_connected_components_ : int
+        Connected components of the graph.
+    n_clusters_ : int
+        Number of clusters.
+    cluster_counts_, cluster_count_scores_ : ndarray of shape (n_counts,)
+        For ``n_clusters="auto"``: the numbers of clusters tried, and their scores, see
+        :mod:`srsg.counting.counts`. There is only one number where the components of the
+        graph are the clusters.
+    structure_found_ : bool
+        For ``n_clusters="auto"``: whether any of these scores is above zero.
+    embedding_ : ndarray of shape (n, n_clusters_)
+    eigenvalues_ : ndarray of shape (n_clusters_,)
+    n_features_in_ : int
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_clusters": [AT_LEAST_ONE, StrOptions({"auto"})],
-        "bridge": [StrOptions({"auto"}), NOT_NEGATIVE, None],
+        "affinity": [StrOptions({"agreement", "codes"})],
+        "n_neighbors": [AT_LEAST_ONE],
+        "affine": ["boolean", POSITIVE],
         "assign_labels": [StrOptions({"kmeans", "discretize", "cluster_qr"})],
         "n_init": [AT_LEAST_ONE],
-        "memory": [str, HasMethods(["cache"]), None],
+        "store": [str, os.PathLike, None],
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
         "verbose": ["verbose"],
     }
 
-    def _prepared(self, X: NDArray | sparse.csr_array) -> UnitRows:
-        """The validated input in the form that is coded, as an array of its own.
+    coder: ClassVar[type[Coder]]
+    """The method, whose fields are parameters of the estimator."""
 
-        Everything that can be wrong with it is found here, before any long work.
+    affinity = "codes"
+    """The graph that is cut; a parameter of some."""
+
+    n_clusters: NClusters = field(default=8, kw_only=False)
+    assign_labels: AssignLabels = "kmeans"
+    n_init: int = 10
+    store: str | os.PathLike[str] | None = None
+    n_jobs: int | None = None
+    random_state: RandomState = None
+    verbose: bool | int = False
+
+    graph_: ClassVar[FittedGraph]
+    labels_: ClassVar[NDArray[np.intp]]
+    embedding_: ClassVar[FloatArray]
+    eigenvalues_: ClassVar[FloatArray]
+    n_clusters_: ClassVar[int]
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        cls.__doc__ = _with_shared_texts(cleandoc(cls.__doc__ or ""))
+
+    def _coder(self) -> Coder:
+        """The method and its parameters as a value."""
+        names = {each.name for each in fields(self.coder)}
+        return self.coder(**{name: value for name, value in vars(self).items() if name in names})
+
+    @with_callbacks
+    def fit(self, X: Matrix, y: None = None) -> Self:
+        """Build the graph and cluster it.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
+            One point per row.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self
         """
-        dense = made_dense(X, f"{type(self).__name__} needs dense points")
-        # Adding zero makes -0.0 the same bits as 0.0, so that equal points have equal bits.
-        return np.array(dense, dtype=np.float64, order="C") + 0.0
+        with self._running(X) as (coder, points, names, run):
+            if self.n_clusters != "auto":
+                check_cluster_count(self.n_clusters, points.shape[0])
+            graph = build_graph(coder, points, run)
+            clusters, counted = self._cut(graph, run)
+        return self._learn(graph, names, clusters, counted)
 
-    def _points(self, engine: Engine) -> Points:
-        """The fitted points in the form that :meth:`_build_graph` takes."""
-        return Points(self.fit_X_)
+    @with_callbacks
+    def fit_graph(self, X: Matrix, y: None = None) -> Self:
+        """Learn only the graph: the expensive part.
 
-    def _places(self, x: NDArray) -> tuple[NDArray, int]:
-        """Where fitted points lie for this estimator, and in how many dimensions.
+        :meth:`relabel` is the cheap part, for as many numbers of clusters as you like.
 
-        Points that the estimator cannot distinguish are in one place.
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
+            One point per row.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self
         """
-        return x, self.n_features_in_
+        with self._running(X) as (coder, points, names, run):
+            graph = build_graph(coder, points, run)
+        return self._learn(graph, names)
+
+    def fit_labels(self) -> Self:
+        """Cluster the graph of the last fit with the present parameters: the cheap part.
+
+        ``model.fit_graph(X).set_params(n_clusters=5).fit_labels()`` does the same as ``fit``.
+
+        Returns
+        -------
+        self
+        """
+        check_is_fitted(self, "graph_")
+        self._validate_params()
+        if self.n_clusters != "auto":
+            check_cluster_count(self.n_clusters, self.graph_.n)
+        run = ThreadEngine(self.n_jobs, progress_for(self.verbose))
+        learnt = vars(self)
+        names = {name: learnt[name] for name in INPUT_NAMES if name in learnt}
+        return self._learn(self.graph_, names, *self._cut(self.graph_, run))
+
+    def count_clusters(self, *, random_state: RandomState = None) -> ScoredCounts:
+        """How many clusters the graph of the last fit has, and the evidence.
+
+        Parameters
+        ----------
+        random_state : int, RandomState or None
+            Halves of the points and starts of K-means; None takes the estimator's own.
+
+        Returns
+        -------
+        ScoredCounts
+        """
+        check_is_fitted(self, "graph_")
+        state = self.random_state if random_state is None else random_state
+        run = ThreadEngine(self.n_jobs)
+        return count_clusters(self.graph_, self._cut_options(), state, run)
+
+    def fit_transform(self, X: Matrix, y: None = None) -> sparse.csr_array:
+        """Fit, and return the codes of the fitted points over each other.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
+            One point per row.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        csr_array of shape (n_samples, n_samples)
+            ``codes_``; the edges of a method without codes.
+        """
+        return fitted_codes(self.fit(X).graph_)
+
+    def transform(self, X: Matrix) -> sparse.csr_array:
+        """Code new points over all fitted ones.
+
+        A fitted point is treated as a new one, too, and coded mostly by itself. See ``codes_`` for
+        its code over the others.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n_new, n_features)
+            One new point per row.
+
+        Returns
+        -------
+        csr_array of shape (n_new, n_samples)
+            Row i is the code of new point i.
+        """
+        check_is_fitted(self, "graph_")
+        new, run = self._prepared_new(X)
+        return new_codes(self.graph_, new, run)
+
+    def set_output(self, *, transform: str | None = None) -> Self:
+        """Accept the default output only: codes are sparse matrices.
+
+        Parameters
+        ----------
+        transform : {"default"} or None
+            Others raise a ValueError that says how to make a DataFrame.
+
+        Returns
+        -------
+        self
+        """
+        if transform not in (None, "default"):
+            raise ValueError(
+                f"transform={transform!r}: the codes are a sparse matrix, which is not converted. "
+                "Use pandas.DataFrame.sparse.from_spmatrix(codes)."
+            )
+        return self
+
+    def predict(self, X: Matrix, novelty: float | None = None) -> NDArray[np.intp]:
+        """The clusters of new points: where most of their codes' mass lies.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n_new, n_features)
+            One new point per row.
+        novelty : float or None
+            A share between 0 and 1, such as 0.05: points that are explained worse than this share
+            of the fitted points belong to none of the clusters, and get the label -1. Of new
+            points that are like the fitted ones, about this share gets it too. None gives every
+            point a cluster.
+
+        Returns
+        -------
+        ndarray of shape (n_new,)
+        """
+        _check_novelty(novelty)
+        return self._labels_with_novel(self._assigned(X), novelty)
+
+    def predict_shares(self, X: Matrix) -> FloatArray:
+        """How much of the codes of new points, ``sum |z|``, lies in each cluster.
+
+        Where a code is empty they are the shares of the clusters among the five nearest fitted
+        points. A row of zeros in a method that scales points to unit length has no direction: its
+        shares are those that the clusters have of the fitted points, and its cluster is the
+        largest.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n_new, n_features)
+            One new point per row.
+
+        Returns
+        -------
+        ndarray of shape (n_new, n_clusters_)
+            Rows add up to one. :meth:`predict` takes the largest share.
+        """
+        return self._assigned(X).shares
+
+    def predict_confidence(self, X: Matrix) -> FloatArray:
+        """How sure the clusters of new points are, from 0 to 1.
+
+        The memberships of the fitted points that a code uses, weighted by their shares of it, times
+        how well the point is explained; see ``confidence_`` for that of the fitted points.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n_new, n_features)
+            One new point per row.
+
+        Returns
+        -------
+        ndarray of shape (n_new,)
+        """
+        return self.predict_with_confidence(X)[1]
+
+    def predict_with_confidence(
+        self, X: Matrix, novelty: float | None = None
+    ) -> tuple[NDArray[np.intp], FloatArray]:
+        """The results of :meth:`predict` and :meth:`predict_confidence`, for the work of one.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n_new, n_features)
+            One new point per row.
+        novelty : float or None
+            As in :meth:`predict`. A label of -1 keeps the confidence of the best cluster.
+
+        Returns
+        -------
+        labels, confidence : ndarray of shape (n_new,)
+        """
+        _check_novelty(novelty)
+        new = self._assigned(X)
+        sure = confidence_of_new(self.graph_, self._clusters, new, self.explained_)
+        return self._labels_with_novel(new, novelty), sure
+
+    def novelty_score(self, X: Matrix) -> FloatArray:
+        """How little the clusters explain new points: 0 is entirely, 1 not at all.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n_new, n_features)
+            One new point per row.
+
+        Returns
+        -------
+        ndarray of shape (n_new,)
+            Compare with ``1 - explained_``, the same of the fitted points.
+        """
+        new = self._assigned(X)
+        return 1.0 - explained_new(self.graph_, self._clusters, new)
+
+    def relabel(
+        self, n_clusters: NClusters | None = None, *, random_state: RandomState = None
+    ) -> NDArray[np.intp]:
+        """Label the points again, on the graph of the last fit: the cheap part.
+
+        Shows in little time what another number of clusters gives, or how much the labels
+        depend on the starts of K-means. The estimator does not change.
+
+        Parameters
+        ----------
+        n_clusters : int, "auto" or None
+            Number of clusters; None keeps the embedding of the last fit and its number.
+        random_state : int, RandomState or None
+            Starts of K-means; None takes the estimator's own.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        check_is_fitted(self, "graph_" if n_clusters is not None else "labels_")
+        run, graph = ThreadEngine(self.n_jobs), self.graph_
+        if random_state is None:
+            random_state = self.random_state
+        if n_clusters is not None:
+            if n_clusters != "auto":
+                check_cluster_count(n_clusters, graph.n)
+            return self._cut(graph, run, n_clusters, random_state)[0].labels
+        # One row for each distinct point, as K-means had them in the fit.
+        vectors = self.embedding_ if graph.equal.all_differ else self.embedding_[graph.equal.first]
+        spectral = spectral_graph(graph, "codes", run)
+        options = self._cut_options()
+        return spectral.labels(vectors, self.n_clusters_, options, random_state, run)
+
+    def relabel_each(
+        self, counts: Sequence[int], *, random_state: RandomState = None
+    ) -> NDArray[np.intp]:
+        """Label the points for each of several numbers of clusters, on the graph of the last fit.
+
+        The eigenvectors are found once, for the largest number. If the graph has more components
+        than the smallest number, bridges join them for all numbers; :meth:`relabel` decides this
+        for each number by itself.
+
+        Parameters
+        ----------
+        counts : sequence of int
+            Numbers of clusters.
+        random_state : int, RandomState or None
+            Starts of K-means, the same for every number; None takes the estimator's own.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, len(counts))
+        """
+        check_is_fitted(self, "graph_")
+        for count in counts:
+            check_cluster_count(count, self.graph_.n)
+        run = ThreadEngine(self.n_jobs)
+        state = self.random_state if random_state is None else random_state
+        return cut_graph_each(self.graph_, counts, self._cut_options(), state, run)
+
+    def spectrum(self, count: int) -> FloatArray:
+        """Leading eigenvalues of the normalised graph that was clustered.
+
+        The first of them are ``eigenvalues_``; those that follow show the gap.
+
+        Parameters
+        ----------
+        count : int
+            How many eigenvalues.
+
+        Returns
+        -------
+        ndarray of shape (count,)
+        """
+        check_is_fitted(self, "eigenvalues_")
+        run = ThreadEngine(self.n_jobs)
+        spectral = spectral_graph(self.graph_, self._cut_options().affinity, run)
+        return spectral.embedded(count, spectral.bridge(self.n_clusters_), run).eigenvalues
+
+    def best_counts(self, n_best: int = 3) -> list[int]:
+        """The numbers of clusters with the most evidence in the data, best first.
+
+        Parameters
+        ----------
+        n_best : int
+            How many numbers.
+
+        Returns
+        -------
+        list of int
+            The first is ``n_clusters_``; the scores are in ``cluster_count_scores_``.
+        """
+        return best_counts(self, n_best)
+
+    # A cached property keeps its value among the attributes, under its own name. Since that ends
+    # with an underscore, the next fit drops it together with all else that was learnt.
+    @cached_property
+    def confidence_(self) -> FloatArray:
+        """How sure the label of each fitted point is, from 0 to 1.
+
+        The point's membership in its own cluster by distances in the embedding, see
+        :func:`srsg.explaining.confidence.soft_labels`, times how well the members of its cluster
+        explain it beside the best-explained tenth of the points.
+        """
+        return confidence_of_points(self._clusters, self.explained_)
+
+    @cached_property
+    def explained_(self) -> FloatArray:
+        """How well the members of its own cluster explain each fitted point, from 0 to 1.
+
+        See :mod:`srsg.explaining.explanation`.
+        """
+        check_is_fitted(self, "labels_")
+        return explained_points(self.graph_, self.labels_)
+
+    @cached_property
+    def outlier_score_(self) -> FloatArray:
+        """Outlier score of each fitted point, from 0 to 1.
+
+        It ranks the points, see :func:`srsg.explaining.outliers.outlier_scores`.
+        """
+        check_is_fitted(self, "labels_")
+        return outlier_scores(self.explained_, fitted_codes(self.graph_))
+
+    @property
+    def _clusters(self) -> Clusters:
+        check_is_fitted(self, "labels_")
+        return Clusters(self.labels_, self.embedding_, self.eigenvalues_, self.n_clusters_)
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.graph_.n
+
+    def _cut_options(self) -> CutOptions:
+        affinity: Any = self.affinity
+        return CutOptions(affinity, self.assign_labels, self.n_init)
+
+    def _cut(
+        self,
+        graph: FittedGraph,
+        run: Engine,
+        n_clusters: NClusters | None = None,
+        random_state: RandomState = None,
+    ) -> tuple[Clusters, ScoredCounts | None]:
+        """The clusters of a graph and, if their number was not given, the evidence for it."""
+        if n_clusters is None:
+            n_clusters, random_state = self.n_clusters, self.random_state
+        # The graph is in this process, wherever the points were coded.
+        if not isinstance(run, ThreadEngine):
+            run = ThreadEngine(self.n_jobs, run.progress)
+        options, counted = self._cut_options(), None
+        if n_clusters == "auto":
+            counted = count_clusters(graph, options, random_state, run)
+            n_clusters = counted.n_clusters
+        return cut_graph(graph, n_clusters, options, random_state, run), counted
+
+    @contextmanager
+    def _running(self, X: Any) -> Iterator[tuple[Coder, Any, dict[str, Any], Engine]]:
+        """A fit in progress: the method, the validated points, their names, and the engine.
+
+        Nothing is learnt before the whole fit has succeeded.
+        """
+        self._validate_params()
+        refuse_truth_values(self)
+        progress = progress_for(self.verbose)
+        with ExitStack() as stack:
+            stack.enter_context(announce_compiling(progress))
+            if "_skl_callbacks" in vars(self):
+                progress = stack.enter_context(reported_to_callbacks(self, X, progress))
+            yield self._validated(X, progress)
+
+    def _validated(self, X: Any, progress: Any) -> tuple[Coder, Any, dict[str, Any], Engine]:
+        coder = self._coder()
+        if is_dask(X):
+            from srsg.estimators.dask_points import points_on_workers
+
+            run = start_engine(self.n_jobs, progress, self.store, on_cluster=coder.on_cluster)
+            points = points_on_workers(type(self).__name__, coder, X, run)
+            points, names = noted_input(self, points, skip_check_array=True)
+        else:
+            least = {"ensure_min_samples": 2, "ensure_min_features": 2}
+            points, names = noted_input(self, X, **ACCEPTED, **least)
+            # The engine notices too little memory before any is taken.
+            bounded = points if coder.unit else None
+            run = start_engine(
+                self.n_jobs, progress, self.store, bounded, on_cluster=coder.on_cluster
+            )
+        coder.check(points.shape[0], run)
+        return coder, points, names, run
+
+    def _learn(
+        self,
+        graph: FittedGraph,
+        names: dict[str, Any],
+        clusters: Clusters | None = None,
+        counted: ScoredCounts | None = None,
+    ) -> Self:
+        """Copy results to attributes."""
+        learnt = names | attributes_of_graph(graph)
+        if clusters is not None:
+            learnt |= {
+                "labels_": clusters.labels,
+                "embedding_": clusters.vectors,
+                "eigenvalues_": clusters.eigenvalues,
+                "n_clusters_": clusters.n_clusters,
+            }
+        if counted is not None:
+            learnt |= attributes_of_counts(counted)
+        learn(self, learnt)
+        return self
+
+    def _prepared_new(self, X: Matrix) -> tuple[Any, Engine]:
+        """New points in the form of the fitted ones, and the engine that codes them."""
+        checked = validate_data(self, X, **ACCEPTED, reset=False)
+        coder = self.graph_.coder
+        run = start_engine(
+            self.n_jobs,
+            progress_for(self.verbose),
+            x=checked if coder.unit else None,
+            on_cluster=coder.on_cluster,
+        )
+        return prepared(coder, checked, fitted=self.graph_)[0], run
+
+    def _assigned(self, X: Matrix) -> NewPoints:
+        """New points with their codes and clusters."""
+        check_is_fitted(self, "labels_")
+        new, run = self._prepared_new(X)
+        with announce_compiling(run.progress):
+            return assign_new(self.graph_, self._clusters, new, run)
+
+    def _labels_with_novel(self, new: NewPoints, novelty: float | None) -> NDArray[np.intp]:
+        """The labels, -1 for points that are explained worse than nearly all fitted ones."""
+        if novelty is None:
+            return new.labels
+        # The fitted points say what is usual, so no threshold has to be chosen.
+        least = np.quantile(self.explained_, novelty)
+        explained = explained_new(self.graph_, self._clusters, new)
+        return np.where(explained < least, -1, new.labels)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags: Tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def _with_shared_texts(doc: str) -> str:
+    """A docstring with the texts that it takes from :class:`GraphClusterer`."""
+    shared = cleandoc(GraphClusterer.__doc__ or "")
+    # An entry is a line with its names, and the indented lines below it.
+    entries = re.findall(r"^((\w+)(?:, \w+)* : .*(?:\n    .*)*)", shared, re.MULTILINE)
+    texts = {name: text for text, name in entries}
+
+    def filled(names: re.Match[str]) -> str:
+        return "\n".join(texts[name] for name in re.split(r",\s+", names[1]))
+
+    return re.sub(r"^\{([\w,\s]+)\}$", filled, doc, flags=re.MULTILINE)
+
+
+def attributes_of_graph(graph: FittedGraph) -> dict[str, Any]:
+    """What an estimator learns about the graph, by the names of its attributes."""
+    values: dict[str, Any] = {
+        "graph_": graph,
+        "fit_X_": graph.points,
+        "first_equal_": graph.equal.first_equal,
+        "affinity_matrix_": graph.affinity,
+        "codes_": graph.codes,
+        "init_codes_": graph.init_codes,
+        "neighbors_": graph.neighbors,
+        **{f"{name}_": value for name, value in graph.learnt.items()},
+    }
+    # Equal points count as connected, whether or not the graph joins them.
+    values["n_connected_components_"] = connected_components(graph.merged(graph.affinity))[0]
+    if graph.coder.unit:
+        values["affine_"] = graph.constant
+    if "certified" in graph.learnt:
+        violation = graph.learnt["kkt_violation"]
+        if len(violation) == graph.n:  # copies count once
+            violation = violation[graph.equal.first]
+        values["kkt_quantiles_"] = {share: float(np.quantile(violation, share)) for share in SHARES}
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def attributes_of_counts(counted: ScoredCounts) -> dict[str, Any]:
+    """What is learnt where the number of clusters was not given."""
+    return {
+        "cluster_counts_": counted.counts,
+        "cluster_count_scores_": counted.scores,
+        "structure_found_": counted.structure_found,
+    }
+
+
+def best_counts(model: Any, n_best: int) -> list[int]:
+    """The best numbers of clusters of a model that was fitted with ``n_clusters="auto"``."""
+    check_is_fitted(model, "labels_")
+    if "cluster_counts_" not in vars(model):
+        raise ValueError(
+            f"n_clusters={model.n_clusters} was given: only a fit with n_clusters='auto' tries "
+            "several numbers."
+        )
+    return ScoredCounts(
+        model.n_clusters_,
+        model.cluster_counts_,
+        model.cluster_count_scores_,
+        model.structure_found_,
+    ).best(n_best)
+
+
+def noted_input(estimator: Any, X: Any, **options: Any) -> tuple[Any, dict[str, Any]]:
+    """X, validated by scikit-learn, and what it notes about X; the estimator stays as it is."""
+    scratch = copy(estimator)
+    checked = validate_data(scratch, X, **options)
+    noted = vars(scratch)
+    return checked, {name: noted[name] for name in INPUT_NAMES if name in noted}
+
+
+def learn(estimator: Any, learnt: Mapping[str, Any]) -> None:
+    """Give an estimator what a fit has learnt; nothing of an earlier fit survives."""
+    for name in [name for name in vars(estimator) if name.endswith("_")]:
+        delattr(estimator, name)
+    for name, value in learnt.items():
+        setattr(estimator, name, value)
+
+
+def is_dask(X: Any) -> bool:
+    """Whether X is a collection of dask, which is not imported for this."""
+    return type(X).__module__.partition(".")[0] == "dask"
+
+
+def refuse_truth_values(estimator: GraphClusterer) -> None:
+    """Python, and so scikit-learn, takes True and False for integers; kernels do not."""
+    for name, value in estimator.get_params(deep=False).items():
+        allowed = estimator._parameter_constraints.get(name, [])
+        if isinstance(value, bool) and not {"boolean", "verbose"} & {*map(str, allowed)}:
+            raise TypeError(f"{name}={value} must not be a bool.")
+
+
+def _check_novelty(novelty: float | None) -> None:
+    """Raise a ValueError unless it is None or a share."""
+    number = isinstance(novelty, Real) and not isinstance(novelty, bool)
+    if novelty is not None and not (number and 0 < novelty < 1):
+        raise ValueError(f"novelty={novelty!r} must be a share between 0 and 1, such as 0.05.")

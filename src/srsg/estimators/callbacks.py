@@ -15,15 +15,12 @@ except ImportError:
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
-_Support: Any = object if callback is None else callback.CallbackSupportMixin
+CallbackSupport: Any = object if callback is None else callback.CallbackSupportMixin
+"""Gives an estimator ``set_callbacks``, where scikit-learn has it.
 
-
-class CallbackMixin(_Support):
-    """Gives an estimator ``set_callbacks``, where scikit-learn has it.
-
-    With ``model.set_callbacks(sklearn.callback.ProgressBar())`` every stage of a fit, such as a
-    scan over the points or a sweep, is reported as a task of its own.
-    """
+With ``model.set_callbacks(sklearn.callback.ProgressBar())`` every stage of a fit, such as a scan
+over the points or a sweep, is reported as a task of its own.
+"""
 
 
 def with_callbacks(method: Method) -> Method:

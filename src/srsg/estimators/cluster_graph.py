@@ -2,50 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Literal, overload
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.utils import check_array
 
 from srsg.counting.eigengaps import estimate_n_clusters
-from srsg.cutting.embedding import Embedding, auto_bridge, embedded_graph
-from srsg.cutting.kmeans import check_cluster_count, label_embedding
+from srsg.cutting.cut import check_cluster_count, label_embedding
+from srsg.cutting.embedding import auto_bridge, embedded_graph
 from srsg.running import ThreadEngine
 from srsg.types import AssignLabels, Bridge, Cut, Graph, IntArray, Matrix, NClusters, RandomState
-
-
-@overload
-def cluster_graph(
-    affinity: Matrix,
-    n_clusters: NClusters,
-    *,
-    neighbors: IntArray | None = ...,
-    bridge: Bridge = ...,
-    cut: Cut = ...,
-    assign_labels: AssignLabels = ...,
-    n_init: int = ...,
-    random_state: RandomState = ...,
-    n_jobs: int | None = ...,
-    return_embedding: Literal[False] = ...,
-) -> NDArray[np.intp]: ...
-
-
-@overload
-def cluster_graph(
-    affinity: Matrix,
-    n_clusters: NClusters,
-    *,
-    neighbors: IntArray | None = ...,
-    bridge: Bridge = ...,
-    cut: Cut = ...,
-    assign_labels: AssignLabels = ...,
-    n_init: int = ...,
-    random_state: RandomState = ...,
-    n_jobs: int | None = ...,
-    return_embedding: Literal[True],
-) -> tuple[NDArray[np.intp], Embedding]: ...
 
 
 def cluster_graph(
@@ -59,8 +25,8 @@ def cluster_graph(
     n_init: int = 10,
     random_state: RandomState = None,
     n_jobs: int | None = None,
-    return_embedding: bool = False,
-) -> NDArray[np.intp] | tuple[NDArray[np.intp], Embedding]:
+    n_eigenvectors: int | None = None,
+) -> NDArray[np.intp]:
     """Cluster the vertices of a weighted graph by the spectral step of Ng, Jordan and Weiss.
 
     Parameters
@@ -79,7 +45,7 @@ def cluster_graph(
         together; a number always adds them, None never.
     cut : {"normalized", "ratio"}
         Whether clusters are balanced by the sum of their degrees, as by Ng, Jordan and Weiss, or by
-        their numbers of vertices; see :func:`srsg.cutting.weights.with_equal_degrees`.
+        their numbers of vertices; see :func:`srsg.cutting.embedding.with_equal_degrees`.
     assign_labels : {"kmeans", "discretize", "cluster_qr"}
         How the embedded vertices get their labels, as in scikit-learn's spectral clustering.
     n_init : int
@@ -88,15 +54,16 @@ def cluster_graph(
         Starts of K-means.
     n_jobs : int or None
         Threads, as in joblib; None takes all cores. The labels do not depend on it.
-    return_embedding : bool
-        Return the :class:`~srsg.cutting.embedding.Embedding` too.
+    n_eigenvectors : int or None
+        Eigenvectors that the vertices are embedded in; None takes one for each cluster. A number
+        takes that many after the constant one and weighs them by commute times, see
+        :func:`srsg.cutting.embedding.commute_time_embedding`: twice the number of clusters can
+        help where clusters merge.
 
     Returns
     -------
-    labels : ndarray of shape (n,)
+    ndarray of shape (n,)
         A label for every vertex, isolated ones too.
-    embedding : Embedding
-        If asked for.
 
     Examples
     --------
@@ -114,10 +81,25 @@ def cluster_graph(
     if n_clusters == "auto":
         n_clusters = estimate_n_clusters(graph, engine=engine).n_clusters
     check_cluster_count(n_clusters, graph.shape[0])
+    if n_eigenvectors is not None:
+        check_cluster_count(n_eigenvectors, graph.shape[0], "n_eigenvectors")
+        if assign_labels != "kmeans":
+            raise ValueError(
+                f"n_eigenvectors needs assign_labels='kmeans': {assign_labels!r} finds one "
+                "cluster for each eigenvector."
+            )
     if bridge == "auto":
         bridge = auto_bridge(graph, n_clusters)
-    embedding = embedded_graph(graph, n_clusters, neighbors, bridge, cut, engine)
-    labels = label_embedding(
+    embedding = embedded_graph(
+        graph,
+        n_eigenvectors or n_clusters,
+        neighbors,
+        bridge,
+        cut,
+        engine,
+        commute_time=n_eigenvectors is not None,
+    )
+    return label_embedding(
         embedding.vectors,
         n_clusters,
         assign_labels=assign_labels,
@@ -125,7 +107,6 @@ def cluster_graph(
         random_state=random_state,
         engine=engine,
     )
-    return (labels, embedding) if return_embedding else labels
 
 
 def check_affinity(affinity: Matrix) -> Graph:

@@ -4,35 +4,33 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sklearn.utils.validation import validate_data
-
+from srsg.coding.coder import Coder
 from srsg.running import Engine, ThreadEngine
 
 if TYPE_CHECKING:
     from srsg.running.dask import ShardedPoints
 
 
-def points_on_workers(estimator: Any, X: Any, engine: Engine) -> ShardedPoints:
-    """The chunks of a dask array as points on the workers, checked for what can be wrong."""
-    kind = type(estimator).__name__
-    if isinstance(engine, ThreadEngine):
-        advice = 'set engine="dask" or a Client, or ' if hasattr(estimator, "engine") else ""
+def points_on_workers(name: str, coder: Coder, X: Any, run: Engine) -> ShardedPoints:
+    """The chunks of a dask array as points on the workers.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the engine works in this process, or the method needs the points there.
+    """
+    if isinstance(run, ThreadEngine):
+        advice = "set engine='dask' or a Client with srsg.config_context, or " * coder.on_cluster
         raise TypeError(
-            f"X is a dask array, and {kind} works in one process: {advice}pass X.compute()."
+            f"X is a dask array, and {name} works in one process: {advice}pass X.compute()."
         )
     from srsg.running.dask.arrays import points_of_array
     from srsg.running.dask.engine import DaskEngine
 
-    assert isinstance(engine, DaskEngine)
-    if getattr(estimator, "memory", None) is not None:
-        raise ValueError("memory= needs X in this process; with a dask array use checkpoint=.")
-    if getattr(estimator, "affine", False):
+    assert isinstance(run, DaskEngine)
+    if coder.affine:
         raise ValueError(
             "affine= needs X in this process: append the constant column to the dask array, or "
             "pass X.compute()."
         )
-    # Set here because the points never pass through _prepared.
-    estimator.affine_ = 0.0
-    points = points_of_array(X, engine, kind)
-    validate_data(estimator, points, skip_check_array=True)
-    return points
+    return points_of_array(X, run, name)

@@ -2,32 +2,57 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils._param_validation import Interval, validate_parameter_constraints
 from sklearn.utils.validation import check_is_fitted
 
-from srsg.coding import new_smce_codes, smce_codes
-from srsg.coding.smce import equal_rows
+from srsg.coding.coder import Coder
+from srsg.coding.smce import equal_rows, new_smce_codes, smce_codes
 from srsg.cutting.embedding import diffusion_coordinates
 from srsg.estimators.base import AT_LEAST_ONE, POSITIVE, GraphClusterer
-from srsg.estimators.coded import check_neighbor_count
+from srsg.graph import Coded, FittedGraph
 from srsg.points import EqualPoints, Points
 from srsg.running import Engine, ThreadEngine
-from srsg.types import (
-    AssignLabels,
-    Bridge,
-    FloatArray,
-    Memory,
-    NClusters,
-    RandomState,
-)
+from srsg.types import FloatArray
 
 
+@dataclass(frozen=True, kw_only=True)
+class SMCECoder(Coder):
+    """Codes over the directions to the nearest neighbours."""
+
+    lam: float = 10.0
+    weight_share: float = 0.95
+
+    results: ClassVar[tuple[str, ...]] = (*Coder.results, "affinity", "dual_gap")
+    unit: ClassVar[bool] = False
+    # Copies add no edges to this graph, and in the published results they count once.
+    copies_count: ClassVar[bool] = False
+
+    def code(self, points: Points, run: Engine) -> Coded:
+        result = smce_codes(
+            points.x, self.lam, n_neighbors=self.n_neighbors, keep=self.weight_share, engine=run
+        )
+        # SciPy 1.13 leaves rows in the order of their entries, and saved models have sorted ones.
+        for matrix in (result.codes, result.weights):
+            matrix.sort_indices()
+        learnt = {"dual_gap": result.dual_gap}
+        return Coded(result.codes, result.neighbors, result.weights, learnt=learnt)
+
+    def code_new(self, fitted: FittedGraph, new: Points, run: Engine) -> sparse.csr_array:
+        count = self.n_neighbors
+        return new_smce_codes(fitted.points, new.x, self.lam, n_neighbors=count, engine=run)
+
+    def find_equal(self, points: Points, run: Engine) -> EqualPoints:
+        # As the solver sees them: entries that are negligible beside the largest count as zero.
+        return equal_rows(points.x)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
 class SMCE(GraphClusterer):
     """Sparse Manifold Clustering and Embedding (Elhamifar and Vidal, 2011), exact and certified.
 
@@ -45,69 +70,36 @@ class SMCE(GraphClusterer):
 
     Parameters
     ----------
-    n_clusters : int or "auto"
-        Number of clusters; "auto" finds it, see :mod:`srsg.estimators.cluster_counts`.
+    {n_clusters}
     lam : float
         Weight of the l1 norm: larger ones prefer fewer, nearer neighbours.
     n_neighbors : int
         Nearest neighbours that a point chooses from.
-    keep : float
+    weight_share : float
         Share of each point's weights to keep, largest first; 1 keeps all.
-    bridge : "auto", float or None
-        Weak edges between nearest neighbours, see :func:`srsg.cluster_graph`.
-    assign_labels : {"kmeans", "discretize", "cluster_qr"}
-        How the embedded points get their labels.
-    n_init : int
-        Restarts of K-means.
-    memory : str, joblib.Memory or None
-        Folder that keeps graphs: a later fit on the same points with another ``n_clusters`` finds
-        its graph there.
-    n_jobs : int or None
-        Threads; None takes all cores. The result does not depend on it.
-    random_state : int, RandomState or None
-        Starts of K-means; all else is deterministic.
-    verbose : bool
-        Show progress on standard error.
+    {assign_labels, n_init, store, n_jobs, random_state, verbose}
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n,)
-    confidence_ : ndarray of shape (n,)
-        How sure each label is, from 0 to 1; computed when first used, as are the next two.
-    explained_ : ndarray of shape (n,)
-        How well the members of its own cluster explain each point, from 0 to 1.
-    outlier_score_ : ndarray of shape (n,)
-        From 0 to 1: ranks the points, outliers highest.
+    {labels_, confidence_, explained_, outlier_score_}
     codes_ : csr_array of shape (n, n)
         Row i is the code of point i: coefficients of its neighbours that add up to one. A
         point that occurred before is coded by its first copy.
     affinity_matrix_ : csr_array of shape (n, n)
         The larger of the two weights of a pair. A further copy of a point hangs on the first
-        by the largest weight that has.
+        by the largest weight of that point.
     dual_gap_ : ndarray of shape (n,)
-        Duality gap of each code: its objective is at most this far from the least.
+        Duality gap of each code: its objective is at most this far from its minimum.
     neighbors_ : ndarray of shape (n, n_neighbors)
         Nearest first, ties by index; further copies of points are no neighbours. Narrower if
         there are not as many different points.
-    n_components_ : int
-        Connected components of the graph.
-    n_clusters_ : int
-        Number of clusters.
-    cluster_counts_, cluster_count_scores_ : ndarray of shape (n_counts,)
-        For ``n_clusters="auto"``: the numbers of clusters tried, and their scores, see
-        :mod:`srsg.estimators.cluster_counts`. There is only one number where the components of the
-        graph are the clusters.
-    structure_found_ : bool
-        For ``n_clusters="auto"``: whether any of these scores is above zero.
-    embedding_ : ndarray of shape (n, n_clusters_)
-        The coordinates that were clustered; see :meth:`embed` for those of the manifolds.
-    eigenvalues_ : ndarray of shape (n_clusters_,)
     first_equal_ : ndarray of shape (n,)
         For every point the first that equals it. Equal points get one label, and count as many
         times as they occur.
     fit_X_ : ndarray of shape (n, n_features)
         The fitted points, which new ones are coded over.
-    n_features_in_ : int
+    {graph_, n_connected_components_, n_clusters_, cluster_counts_, structure_found_, embedding_,
+     eigenvalues_, n_features_in_}
 
     See Also
     --------
@@ -129,67 +121,14 @@ class SMCE(GraphClusterer):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **GraphClusterer._parameter_constraints,
         "lam": [POSITIVE],
-        "n_neighbors": [AT_LEAST_ONE],
-        "keep": [Interval(Real, 0, 1, closed="right")],
+        "weight_share": [Interval(Real, 0, 1, closed="right")],
     }
-    # Copies add no edges to this graph, and in the published results they count once.
-    _copies_count = False
 
-    codes_: sparse.csr_array
-    dual_gap_: FloatArray
+    coder: ClassVar[type[Coder]] = SMCECoder
 
-    def __init__(
-        self,
-        n_clusters: NClusters = 8,
-        *,
-        lam: float = 10.0,
-        n_neighbors: int = 15,
-        keep: float = 0.95,
-        bridge: Bridge = "auto",
-        assign_labels: AssignLabels = "kmeans",
-        n_init: int = 10,
-        memory: Memory = None,
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-        verbose: bool | int = False,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.lam = lam
-        self.n_neighbors = n_neighbors
-        self.keep = keep
-        self.bridge = bridge
-        self.assign_labels = assign_labels
-        self.n_init = n_init
-        self.memory = memory
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-
-    def _check_size(self, n_points: int) -> None:
-        check_neighbor_count(self.n_neighbors, n_points)
-
-    def _find_equal(self, points: Points, engine: Engine) -> EqualPoints:
-        # As the solver sees them: entries that are negligible beside the largest count as zero.
-        return equal_rows(points.x)
-
-    def _build_graph(self, points: Points, engine: Engine) -> None:
-        result = smce_codes(
-            self.fit_X_, self.lam, n_neighbors=self.n_neighbors, keep=self.keep, engine=engine
-        )
-        self.codes_ = result.codes
-        self.affinity_matrix_ = result.weights
-        # SciPy 1.13 leaves rows in the order of their entries, and saved models have sorted ones.
-        for matrix in (self.codes_, self.affinity_matrix_):
-            matrix.sort_indices()
-        self.dual_gap_ = result.dual_gap
-        self.neighbors_ = result.neighbors
-        equal = self._equal
-        self._distinct_, self._owner_ = equal.first, equal.owner
-
-    def _codes_of_new(self, new: NDArray, engine: Engine) -> sparse.csr_array:
-        return new_smce_codes(
-            self.fit_X_, new, self.lam, n_neighbors=self.n_neighbors, engine=engine
-        )
+    lam: float = 10.0
+    n_neighbors: int = 15
+    weight_share: float = 0.95
 
     def embed(self, n_components: int = 2) -> FloatArray:
         """Unroll each cluster: coordinates along its manifold.
@@ -212,10 +151,10 @@ class SMCE(GraphClusterer):
         validate_parameter_constraints(
             {"n_components": [AT_LEAST_ONE]}, {"n_components": n_components}, "embed"
         )
-        engine = ThreadEngine(self.n_jobs)
+        run = ThreadEngine(self.n_jobs)
         coordinates = np.zeros((len(self.labels_), n_components))
         for label in np.unique(self.labels_):
             members = np.flatnonzero(self.labels_ == label)
             own_graph = self.affinity_matrix_[members][:, members]
-            coordinates[members] = diffusion_coordinates(own_graph, n_components, engine=engine)
+            coordinates[members] = diffusion_coordinates(own_graph, n_components, engine=run)
         return coordinates

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from srsg.points import dense_rows
-from srsg.types import FloatArray, Graph, IntArray
+from srsg.cutting.affinity import cluster_weights
+from srsg.types import FloatArray, IntArray
 
 FALLBACK_NEIGHBORS = 5
 """Fitted points that vote for a new point whose code is empty."""
@@ -45,23 +45,6 @@ def cluster_shares(
     masses = cluster_weights(abs(codes), labels, n_clusters)
     total = masses.sum(axis=1, keepdims=True)
     return masses / np.where(total > 0, total, 1.0)
-
-
-def cluster_weights(weights: Graph, labels: NDArray[np.integer], n_clusters: int) -> FloatArray:
-    """The sum of each row's weights in each cluster of the columns.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from srsg.explaining.assignment import cluster_weights
-    >>> cluster_weights(np.array([[3.0, 4.0, 1.0]]), np.array([0, 0, 1]), 2)
-    array([[7., 1.]])
-    """
-    n_columns = len(labels)
-    members = sparse.csr_array(
-        (np.ones(n_columns), labels, np.arange(n_columns + 1)), shape=(n_columns, n_clusters)
-    )
-    return np.asarray(dense_rows(weights @ members), dtype=np.float64)
 
 
 def nearest_shares(nearest: IntArray, labels: NDArray[np.intp], n_clusters: int) -> FloatArray:

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.metrics.pairwise import euclidean_distances
 
-from srsg.explaining.assignment import cluster_weights
+from srsg.cutting.affinity import cluster_weights
 from srsg.explaining.unwrapping import clusterer_of, columns_by_position, points_as_clustered
 from srsg.running.warnings import made_dense
 from srsg.types import FloatArray, Matrix
@@ -169,6 +169,8 @@ def confidence(model: Any, X: Matrix) -> Confidence:
     >>> int(found.values.argmin())
     2
     """
+    if "certainty_" in vars(model):  # a search has computed it
+        return model.certainty_
     clusterer = clusterer_of(model)
     graph = getattr(clusterer, "affinity_matrix_", None)
     if graph is None:

@@ -9,9 +9,9 @@ from scipy import sparse
 from sklearn.decomposition import PCA
 from sklearn.neighbors import kneighbors_graph
 
-from srsg.coding.neighbors import neighbor_graph
 from srsg.cutting.affinity import largest_codes
 from srsg.explaining.unwrapping import clusterer_of, points_as_clustered
+from srsg.graph import neighbor_graph
 from srsg.kernels.graphs import spread_out
 from srsg.points import BLOCK_SIZE, blocks_of_rows
 from srsg.running import serial_linear_algebra

@@ -15,7 +15,7 @@ from srsg.types import Matrix
 
 
 def clusterer_of(model: Any) -> Any:
-    """The clusterer itself: the model, the last step of a pipeline, or what a search chose.
+    """The clusterer itself: inside of a pipeline, of a search or of a :class:`PreparedClusterer`.
 
     Examples
     --------
@@ -26,8 +26,12 @@ def clusterer_of(model: Any) -> Any:
     >>> clusterer_of(make_pipeline(StandardScaler(), KMeans(3)))
     KMeans(n_clusters=3)
     """
-    found = best_of(model)
-    return found.steps[-1][1] if isinstance(found, Pipeline) else found
+    model = best_of(model)
+    if isinstance(model, Pipeline):
+        return clusterer_of(model.steps[-1][1])
+    # A PreparedClusterer, fitted or not.
+    inner = getattr(model, "clusterer_", getattr(model, "clusterer", None))
+    return model if inner is None else clusterer_of(inner)
 
 
 def best_of(model: Any) -> Any:
@@ -52,10 +56,13 @@ def points_as_clustered(model: Any, X: Matrix) -> Any:
     >>> points_as_clustered(model, X).ravel()
     array([0. , 0.5, 1. ])
     """
-    found = best_of(model)
-    if isinstance(found, Pipeline) and len(found.steps) > 1:
-        with columns_by_position():
-            X = found[:-1].transform(X)
+    model = best_of(model)
+    with columns_by_position():
+        if isinstance(model, Pipeline) and len(model.steps) > 1:
+            X = model[:-1].transform(X)
+            model = model.steps[-1][1]
+        if hasattr(model, "columns_"):
+            return points_as_clustered(model.clusterer_, model.prepared(X))
     return X if sparse.issparse(X) else np.asarray(X)
 
 

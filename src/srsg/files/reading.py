@@ -9,7 +9,7 @@ from pathlib import Path
 
 from srsg.files.checking import checked_table
 from srsg.files.contents import Contents, Request, Table
-from srsg.files.errors import FileError, check_file, ending_of
+from srsg.files.errors import FileError, check_file, ending_of, needed
 from srsg.files.label_files import READABLE_ENDINGS, read_labels
 from srsg.types import FilePath
 
@@ -178,4 +178,6 @@ def _read(path: FilePath, request: Request) -> Contents:
 
 def _reader(path: str) -> Callable[[object, Request], Contents]:
     module, name = path.split(":")
+    if module == "tables":
+        needed("pyarrow", "Tables need pyarrow", "cli")
     return getattr(import_module(f"srsg.files.{module}"), name)

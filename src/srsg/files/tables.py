@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from srsg.files.columns import NotANumberError, choose_columns
 from srsg.files.contents import Contents, Request
-from srsg.files.errors import FileError, parsing
+from srsg.files.errors import FileError, needed, parsing
 from srsg.files.frames import Frame, frame_of
 from srsg.files.text_tables import distinct_names, is_header, parse_table, typed
 from srsg.files.unpacking import check_size, check_zip, from_gzip
@@ -117,13 +117,12 @@ def _decoded(name: str, data: bytes, encoding: str | None) -> str:
 
 def _sheet(path: Path, name: str | None) -> tuple[list[list[Any]], tuple[str, ...]]:
     """The rows of the sheet of this name, or the first that has cells; and notes for the user."""
-    from python_calamine import CalamineWorkbook
-
+    calamine = needed("python_calamine", "Spreadsheets need python-calamine", "cli")
     with parsing(path, "a spreadsheet"):
         if zipfile.is_zipfile(path):  # Excel's old files are not
             check_zip(path)
         try:
-            with CalamineWorkbook.from_path(str(path)) as book:
+            with calamine.CalamineWorkbook.from_path(str(path)) as book:
                 sheets = book.sheet_names
                 if name is not None and name not in sheets:
                     there = ", ".join(sheets)

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from srsg.files.atomic import atomic_write
 from srsg.files.contents import Table
-from srsg.files.errors import FileError, ending_of, writer_for
+from srsg.files.errors import FileError, ending_of, needed, writer_for
 from srsg.files.labels import is_number
 from srsg.types import FilePath
 
@@ -193,14 +193,12 @@ def _arrow(table: Mapping[str, Any]) -> Any:
 
 
 def _write_parquet(path: Path, table: Mapping[str, Any]) -> None:
-    from pyarrow import parquet
-
+    parquet = needed("pyarrow.parquet", "Parquet files need pyarrow", "cli")
     parquet.write_table(_arrow(table), path)
 
 
 def _write_feather(path: Path, table: Mapping[str, Any]) -> None:
-    from pyarrow import feather
-
+    feather = needed("pyarrow.feather", "Feather files need pyarrow", "cli")
     feather.write_feather(_arrow(table), str(path))
 
 
@@ -215,11 +213,10 @@ def _write_json(path: Path, table: Mapping[str, Any]) -> None:
 
 
 def _write_excel(path: Path, table: Mapping[str, Any]) -> None:
-    from xlsxwriter import Workbook
-
+    xlsxwriter = needed("xlsxwriter", "Spreadsheets need XlsxWriter", "cli")
     # Row by row in little memory, and text stays text: a cell must not become a formula or a link.
     options = {"strings_to_formulas": False, "strings_to_urls": False, "nan_inf_to_errors": True}
-    with Workbook(str(path), {**options, "constant_memory": True}) as book:
+    with xlsxwriter.Workbook(str(path), {**options, "constant_memory": True}) as book:
         sheet = book.add_worksheet("clusters")
         for place, row in enumerate(chain([table], _rows(table))):
             cells = [cell if isinstance(cell, EXCEL_TYPES) else str(cell) for cell in row]

@@ -27,7 +27,7 @@ def walks_along_edges(starts, columns, weights, first, last, walks):
     """``(N^2)_ij`` for every edge of the vertices i from ``first`` to ``last - 1``.
 
     N is a symmetric matrix in CSR form; its indices are unsigned, see
-    :func:`srsg.cutting.weights.unsigned_indices`.
+    :func:`srsg.cutting.eigenvectors.unsigned_indices`.
     """
     # Row i is spread out over all vertices, so a step of a walk is one lookup, and no two sparse
     # rows have to be merged. Afterwards, only the entries that were set are cleared.
@@ -48,7 +48,7 @@ def chebyshev(starts, columns, weights, before, current, n_steps, center, half_w
     """Steps of ``T_m+1 = 2 (A - center) / half_width T_m - T_m-1`` for a matrix A in CSR form.
 
     ``before`` and ``current`` are T_0 and T_1 times some vectors, which are the columns; both are
-    overwritten. Indices are unsigned, see :func:`srsg.cutting.weights.unsigned_indices`.
+    overwritten. Indices are unsigned, see :func:`srsg.cutting.eigenvectors.unsigned_indices`.
     """
     size, width = current.shape
     total = np.empty(width)

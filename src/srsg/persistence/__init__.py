@@ -1,5 +1,5 @@
 """Fitted models as files."""
 
-from srsg.persistence.models import FORMAT, check_skops, load_model, save_model
+from srsg.persistence.models import FORMAT, load_model, save_model
 
-__all__ = ["FORMAT", "check_skops", "load_model", "save_model"]
+__all__ = ["FORMAT", "load_model", "save_model"]

@@ -1,97 +1,103 @@
 """Fitted models as files that are safe to load: no code in them, and none is run.
 
-A file is an archive of skops, which describes a model as plain data and rebuilds it from
-trusted types, with one more entry that says which versions wrote it. Where a model runs
-(its engine, folders, threads) is not part of it: a file that could name a scheduler could make
-its reader run whatever that scheduler sends.
+A file holds named arrays (:mod:`srsg.running.archive`) and a header in JSON: the type of the model,
+its parameters, the names of its features and the versions that wrote it. Where a model runs
+(threads, folders) is not part of it: the person who loads it decides that.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import warnings
-import zipfile
-from collections.abc import Iterator
-from copy import copy
+from collections.abc import Mapping
 from inspect import signature
 from typing import Any
 
 import numpy as np
-from scipy import sparse
+from numpy.typing import NDArray
 from sklearn.cluster import KMeans
-from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from srsg import __version__
-from srsg.estimators import GraphClusterer
+from srsg import __version__, estimators
+from srsg.estimators import GraphClusterer, PreparedClusterer
+from srsg.estimators.base import refuse_truth_values
+from srsg.estimators.prepared import Columns
+from srsg.explaining.unwrapping import best_of
 from srsg.files import atomic_write
-from srsg.files.errors import needed, one_line
-from srsg.persistence.archives import SCHEMA, check_archive
-from srsg.persistence.pipelines import (
-    CLUSTERERS,
-    PREPARATIONS,
-    TYPES,
-    check_parts,
-    choose_threads,
-    parts_of,
-    restore_types,
-)
-from srsg.persistence.rules import WHERE_IT_RUNS, InvalidModelError
-from srsg.search import StabilitySearch
+from srsg.files.errors import one_line
+from srsg.persistence.graphs import arrays_of, learn_from_arrays
+from srsg.running.archive import read_arrays, write_arrays
+from srsg.running.checking import Rule, check_arrays, require
+from srsg.running.progress import quietly
 
-FORMAT = 2
+FORMAT = 3
 """The version of the file format, raised by one whenever older versions of this package could not
 read the files of this one."""
 
-_RENAMED = {"_distinct": "_distinct_", "_owner": "_owner_"}
-"""Names of attributes in files of format 1, and their present names."""
+CLUSTERERS: dict[str, Any] = {
+    name: getattr(estimators, name)
+    for name in estimators.__all__
+    if name not in ("GraphClusterer", "PreparedClusterer")
+} | {"KMeans": KMeans}
+"""What a file may hold, by name."""
 
-_VERSIONS = "srsg.json"
-
-
-def _name(kind: type) -> str:
-    return f"{kind.__module__}.{kind.__name__}"
-
-
-_MODELS = {_name(kind) for kind in (*CLUSTERERS, Pipeline)}
-_TRUSTED = _MODELS | {_name(kind) for kind in (*PREPARATIONS, sparse.csr_array)}
-"""What skops may build beside what it trusts itself."""
-
-_PARTS = _TRUSTED | {
-    *(f"builtins.{name}" for name in ("dict", "list", "tuple", "str", "int", "float", "bool")),
-    *("numpy.ndarray", "numpy.random.mtrand.RandomState"),
+HEADER = {
+    "format": (int,),
+    "clusterer": (str,),
+    "parameters": (dict,),
+    "columns": (list,),
+    "n_clusters": (int, type(None)),
+    "n_features": (int,),
+    "feature_names": (list, type(None)),
 }
-"""All that a model is made of; skops trusts much more, such as functions of SciPy."""
+"""Types of what the header holds."""
+
+MOST_NESTED = 9
+"""Clusterers with columns in each other; a search inside of one makes two."""
+
+WHERE_IT_RUNS = {"store", "n_jobs", "verbose", "copy_x"}
+"""Parameters that a file does not have: the person who loads it chooses them."""
+
+KMEANS: dict[str, Rule] = {
+    "cluster_centers": Rule("float", ("clusters", "width")),
+    "labels": Rule("int", (None,), least=0, below="clusters"),
+    "inertia": Rule("float", (), least=0),
+}
+
+SCALED = {"offset": Rule("float", ("width",)), "factor": Rule("float", ("width",))}
+
+FILLED = {
+    None: {},
+    "median": {"fill": Rule("float", ("width",))},
+    "knn": {"similar": Rule("float", ("n", "width")), "gaps": Rule("bool", ("n", "width"))},
+}
+"""Rules for the arrays of columns, by what fills their gaps."""
 
 
-def save_model(
-    model: GraphClusterer | KMeans | Pipeline | StabilitySearch, path: str | os.PathLike[str]
-) -> None:
-    """Write a model to a file, which :func:`load_model` reads.
+def save_model(model: Any, path: str | os.PathLike[str]) -> None:
+    """Write a fitted model to a file, which :func:`load_model` reads.
 
     The file is written atomically: it is complete or not there. It holds the fitted points, so
-    keep it as secret as those. It does not hold where the model runs (``engine``, ``checkpoint``,
-    ``memory``, ``n_jobs``, ``max_memory``, ``verbose``): set these after loading.
+    keep it as secret as those. It does not hold where the model runs (``n_jobs``, ``store``,
+    ``verbose``): set these after loading.
 
     Of a :class:`srsg.StabilitySearch`, its ``best_estimator_`` is saved, with the names of the
-    features that the search knows; the other candidates and the scores are not.
+    features; the other candidates and the scores are not.
 
     Parameters
     ----------
-    model : estimator, KMeans, Pipeline or StabilitySearch
-        An estimator of this package or K-means, alone or at the end of a pipeline whose other steps
-        are ``StandardScaler``, ``MinMaxScaler``, ``SimpleImputer`` (medians) or ``KNNImputer``,
-        fitted or not; or a fitted search whose best estimator is one of these.
+    model : estimator, KMeans, PreparedClusterer or StabilitySearch
+        Fitted: an estimator of this package or K-means, alone or in a
+        :class:`srsg.PreparedClusterer`; or a search whose best estimator is one of these.
     path : str or path
         The file to write; an existing one is replaced.
 
     Raises
     ------
     TypeError
-        If the model is none of these, or holds an object that could not be loaded again.
+        If the model is none of these, or a parameter is not a plain value.
     NotFittedError
-        If it is a search that has not been fitted.
+        If it has not been fitted.
 
     Examples
     --------
@@ -103,75 +109,63 @@ def save_model(
     >>> X = load_digits().data[:200]
     >>> model = L1Graph(n_clusters=3, random_state=0).fit(X[:100])
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     save_model(model, Path(folder) / "digits.skops")
-    ...     loaded = load_model(Path(folder) / "digits.skops")
+    ...     save_model(model, Path(folder) / "digits.srsg")
+    ...     loaded = load_model(Path(folder) / "digits.srsg")
     >>> bool((loaded.predict(X) == model.predict(X)).all())
     True
     """
-    skops = check_skops()
-    stored = _best_with_names(model) if isinstance(model, StabilitySearch) else _to_store(model)
-    with atomic_write(path) as unfinished:
-        skops.dump(stored, unfinished)
-        _, unknown = _types_of(skops, unfinished)
-        if unknown:
-            raise TypeError(
-                f"The model holds objects that cannot be loaded again: {', '.join(unknown)}. Set "
-                "its parameters to plain values."
-            )
-        # What is checked must be what will be loaded, so the defaults are put back first.
-        for part in parts_of(stored):
-            _set_defaults(part)
-        check_parts(stored)
-        with zipfile.ZipFile(unfinished, "a") as archive:
-            archive.writestr(_VERSIONS, json.dumps({"format": FORMAT, "srsg": __version__}))
-
-
-def _best_with_names(search: StabilitySearch) -> Any:
-    """What is stored of a search: it was given the names of the features, its winner arrays."""
-    check_is_fitted(search, "best_estimator_")
-    stored = _to_store(search.best_estimator_)
-    names = getattr(search, "feature_names_in_", None)
-    if names is not None:
-        # A pipeline has the names that its first step has.
-        first = stored.steps[0][1] if isinstance(stored, Pipeline) else stored
-        first.feature_names_in_ = names
-    return stored
-
-
-def _to_store(model: Any) -> Any:
-    """A copy in plain values, without what says where it runs."""
-    try:
-        parts_of(model)
-    except InvalidModelError as error:
+    check_is_fitted(model)
+    clusterer: Any = best_of(model)
+    columns: list[dict[str, Any]] = []
+    arrays: dict[str, NDArray] = {}
+    while type(clusterer) is PreparedClusterer:
+        check_is_fitted(clusterer, "clusterer_")
+        for part, array in _column_arrays(clusterer.columns_).items():
+            arrays[f"columns {len(columns)}/{part}"] = array
+        columns.append({"scale": clusterer.scale, "impute": clusterer.impute})
+        clusterer = best_of(clusterer.clusterer_)
+    name = type(clusterer).__name__
+    if CLUSTERERS.get(name) is not type(clusterer):
         raise TypeError(
-            "save_model takes an estimator of srsg or KMeans, alone or in a pipeline after "
-            f"a scaler or an imputer, or a StabilitySearch; got {type(model).__name__} "
-            f"({error})."
-        ) from error
-    stored = _copied(model)
-    if isinstance(stored, Pipeline):
-        stored.steps = [(name, _copied(step)) for name, step in stored.steps]
-    return stored
-
-
-def _copied(part: Any) -> Any:
-    stored = copy(part)
-    for name in (*WHERE_IT_RUNS, *TYPES, "_n_threads"):
-        stored.__dict__.pop(name, None)
-    for name, value in vars(stored).items():
-        if name == "n_samples_seen_":  # one number per feature where values were missing
-            setattr(stored, name, int(np.max(value)))
-        elif isinstance(value, np.generic):  # scikit-learn counts in NumPy's numbers
-            setattr(stored, name, value.item())
-    return stored
+            "save_model takes a fitted estimator of srsg or KMeans, alone or in a "
+            f"PreparedClusterer, or a StabilitySearch; got {type(model).__name__}. "
+            "PreparedClusterer(clusterer, scale='standard') takes the place of a pipeline."
+        )
+    check_is_fitted(clusterer)
+    names = vars(model).get("feature_names_in_", vars(best_of(model)).get("feature_names_in_"))
+    n_clusters = vars(clusterer).get("n_clusters_")  # None after fit_graph, which finds no clusters
+    header: dict[str, Any] = {
+        "format": FORMAT,
+        "srsg": __version__,
+        "columns": columns,
+        "clusterer": name,
+        "parameters": _plain_parameters(clusterer),
+        "n_clusters": None if n_clusters is None else int(n_clusters),
+        "n_features": int(clusterer.n_features_in_),
+        "feature_names": None if names is None else [str(each) for each in names],
+    }
+    own: dict[str, NDArray] = (
+        arrays_of(clusterer)
+        if isinstance(clusterer, GraphClusterer)
+        else {
+            "cluster_centers": clusterer.cluster_centers_,
+            "labels": clusterer.labels_,
+            "inertia": np.asarray(float(clusterer.inertia_)),
+        }
+    )
+    arrays |= {f"clusterer/{part}": array for part, array in own.items()}
+    try:
+        _model(header, arrays)
+    except ValueError as error:  # what could not be loaded is not written
+        raise ValueError(f"The model cannot be saved: {one_line(error)}.") from error
+    with atomic_write(path) as unfinished:
+        write_arrays(unfinished, {"header": np.array(json.dumps(header)), **arrays})
 
 
 def load_model(path: str | os.PathLike[str]) -> Any:
     """Read a model that :func:`save_model` wrote. Nothing in the file is executed.
 
-    Everything is checked before it is used: types, shapes, ranges, the indices of codes. The
-    model runs on threads of this process until you set ``engine`` and the like yourself; older
-    files that name them are read with a warning.
+    Everything is checked before it is used: types, shapes, ranges, the indices of codes.
 
     Parameters
     ----------
@@ -180,7 +174,7 @@ def load_model(path: str | os.PathLike[str]) -> Any:
 
     Returns
     -------
-    estimator, KMeans or Pipeline
+    estimator, KMeans or PreparedClusterer
 
     Raises
     ------
@@ -188,8 +182,7 @@ def load_model(path: str | os.PathLike[str]) -> Any:
         If there is no such file.
     ValueError
         If it is not a model of this package, is damaged, was written by a newer version of the
-        format, holds anything but estimators of this package, K-means, pipelines of these,
-        arrays and plain values, or has values that no fit leaves.
+        format, or has values that no fit leaves.
 
     Examples
     --------
@@ -200,113 +193,130 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     >>> X, _ = make_union_of_subspaces(60, random_state=0)
     >>> model = SRSG(n_clusters=3, random_state=0).fit(X)
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     save_model(model, f"{folder}/model.skops")
-    ...     same = load_model(f"{folder}/model.skops")
+    ...     save_model(model, f"{folder}/model.srsg")
+    ...     same = load_model(f"{folder}/model.srsg")
     >>> bool((same.predict(X) == model.predict(X)).all())
     True
     """
-    skops = check_skops()
-    _check_versions(path)
     try:
-        kind, unknown = _types_of(skops, path)
-        if kind in _MODELS and not unknown:
-            model = skops.load(path, trusted=sorted(_TRUSTED))
-    except Exception as error:  # whatever a damaged file makes the reader raise
-        raise ValueError(f"{path} is damaged: {one_line(error)}.") from error
-    if unknown:
-        raise ValueError(f"{path} holds types that are not trusted: {', '.join(unknown)}.")
-    if kind not in _MODELS:
-        name = kind.rpartition(".")[2]
-        raise ValueError(f"{path} holds a {name}, which is not a model that srsg saves.")
-    try:
-        ignored = [words for part in parts_of(model) for words in _adapt(part)]
-        check_parts(model)
-    except (InvalidModelError, AttributeError, TypeError, ValueError) as error:
-        raise ValueError(f"{path} holds an invalid model: {error}.") from error
-    if ignored:
-        warnings.warn(
-            f"{path} names {', '.join(ignored)}, which a file may not choose: ignored. Set what "
-            "you need after loading.",
-            stacklevel=2,
-        )
-    return model
-
-
-def _adapt(part: Any) -> list[str]:
-    """Give a part of a model its present names, and let it run here; returns what it asked for."""
-    for old, new in _RENAMED.items():
-        if old in vars(part):
-            setattr(part, new, part.__dict__.pop(old))
-    return _set_defaults(part)
-
-
-def _set_defaults(model: Any) -> list[str]:
-    """Let a model run as one does by default; what was set otherwise is returned, as text."""
-    parameters = signature(type(model)).parameters
-    ignored = []
-    for name in WHERE_IT_RUNS:
-        found = vars(model).pop(name, None)
-        if name in parameters:
-            default = parameters[name].default
-            setattr(model, name, default)
-            if found is not None and found != default:
-                ignored.append(f"{name}={found!r}")
-    choose_threads(model)
-    restore_types(model)
-    return ignored
-
-
-def _check_versions(path: str | os.PathLike[str]) -> None:
-    """Refuse what this version cannot read, before anything of the model is read."""
-    # Opened here: that the file is not there, or may not be read, is said as it is.
-    with open(path, "rb") as file:
-        try:
-            archive = zipfile.ZipFile(file)
-            # Of a file cut short, a matrix within it may be all there is.
-            archive.getinfo(_VERSIONS)
-            check_archive(archive, os.path.getsize(path))
-            versions = json.loads(archive.read(_VERSIONS))
-            written, by = int(versions["format"]), str(versions["srsg"])
-        except InvalidModelError as error:
-            raise ValueError(f"{path} is not a model that srsg saved: {error}.") from error
-        except Exception as error:  # whatever a damaged file makes the reader raise
-            raise ValueError(f"{path} is not a model that srsg saved, or is incomplete.") from error
-    if written < 1:
-        raise ValueError(f"{path} has format {written}, which no srsg has written.")
+        arrays = read_arrays(path)
+        header = json.loads(arrays.pop("header").item())
+        written, by = int(header["format"]), str(header["srsg"])
+    except (FileNotFoundError, IsADirectoryError, PermissionError):
+        raise
+    except Exception as error:  # damaged archives raise nearly anything
+        raise ValueError(f"{path} is not a model that srsg saved, or is incomplete.") from error
     if written > FORMAT:
         raise ValueError(
             f"{path} has format {written}, written by srsg {by}; this is srsg {__version__}, which "
-            f"reads up to format {FORMAT}. Install a newer srsg."
+            f"reads format {FORMAT}. Install a newer srsg."
         )
+    try:
+        return _model(header, arrays)
+    except Exception as error:  # a crafted header may have anything in it
+        raise ValueError(f"{path} holds an invalid model: {one_line(error)}.") from error
 
 
-def _types_of(skops: Any, path: str | os.PathLike[str]) -> tuple[str, list[str]]:
-    """The type of the model in a file, and the types in it that no model is made of.
+def _model(header: Mapping[str, Any], arrays: Mapping[str, NDArray]) -> Any:
+    """The model that a header and arrays describe."""
+    for name, kinds in HEADER.items():
+        kind = type(header.get(name))
+        require(kind in kinds, name, f"is a {kind.__name__}")
+    require(header["format"] == FORMAT, "format", f"is not {FORMAT}")
+    require(len(header["columns"]) <= MOST_NESTED, "columns", "are nested too often")
+    width, names = header["n_features"], header["feature_names"]
+    prepared = [PreparedClusterer(None, **columns) for columns in header["columns"]]
+    groups: dict[str, dict[str, NDArray]] = {"clusterer": {}}
+    groups |= {f"columns {place}": {} for place in range(len(prepared))}
+    for key, array in arrays.items():
+        group, _, name = key.partition("/")
+        require(group in groups, key, "is not expected here")
+        groups[group][name] = array
+    model = _clusterer(header, groups["clusterer"])
+    for place, outer in reversed(list(enumerate(prepared))):
+        outer.set_params(clusterer=model)._validate_params()
+        outer.columns_ = _columns(outer, groups[f"columns {place}"], width)
+        outer.clusterer_, outer.n_features_in_ = model, width
+        model = outer
+    if names is not None:
+        good = len(names) == width and all(type(name) is str for name in names)
+        require(good, "feature_names", f"are not {width} texts")
+        model.feature_names_in_ = np.array(names, dtype=object)
+    return model
 
-    Nothing of the file is built for this.
-    """
-    with zipfile.ZipFile(path) as archive:
-        # The description of the model, which names every type before any object is made.
-        schema = json.loads(archive.read(SCHEMA))
-    kind = next(_types_in(schema), "")
-    unknown = set(skops.get_untrusted_types(file=path)) - _TRUSTED
-    if kind in _MODELS:
-        unknown |= set(_types_in(schema)) - _PARTS
-    return kind, sorted(unknown)
+
+def _clusterer(header: Mapping[str, Any], arrays: dict[str, NDArray]) -> Any:
+    """The clusterer itself, without what prepares its columns."""
+    require(header["clusterer"] in CLUSTERERS, "clusterer", "is none that a file may hold")
+    kind = CLUSTERERS[header["clusterer"]]
+    clusterer = kind(**_checked_parameters(kind, header["parameters"]))
+    clusterer._validate_params()
+    noted = {"n_features_in_": header["n_features"]}
+    if isinstance(clusterer, KMeans):
+        _learn_kmeans(clusterer, arrays, noted)
+    else:
+        refuse_truth_values(clusterer)
+        learn_from_arrays(clusterer, arrays, noted, header["n_clusters"])
+    return clusterer
 
 
-def _types_in(node: Any) -> Iterator[str]:
-    """Every type that the description of a model names."""
-    if isinstance(node, dict):
-        if "__class__" in node:
-            yield f"{node.get('__module__')}.{node['__class__']}"
-        for part in node.values():
-            yield from _types_in(part)
-    elif isinstance(node, list):
-        for part in node:
-            yield from _types_in(part)
+def _plain_parameters(clusterer: Any) -> dict[str, Any]:
+    """The parameters, without those that say where it runs."""
+    parameters = {}
+    for name, value in clusterer.get_params(deep=False).items():
+        value = value.item() if isinstance(value, np.generic) else value
+        if name in WHERE_IT_RUNS:
+            continue
+        if not isinstance(value, bool | int | float | str | None):
+            raise TypeError(
+                f"{name}={value!r} cannot be saved: set the parameter to a number, a text or None."
+            )
+        parameters[name] = value
+    return parameters
 
 
-def check_skops() -> Any:
-    """The library that writes and reads models, or one line that says how to get it."""
-    return needed("skops.io", "Saving and loading models needs skops", "model")
+def _checked_parameters(kind: type, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    allowed = signature(kind).parameters.keys() - WHERE_IT_RUNS
+    for name, value in parameters.items():
+        require(name in allowed, name, "is not a parameter that a file may set")
+        plain = value is None or type(value) in (bool, int, float, str)
+        require(plain, name, f"is a {type(value).__name__}")
+    return dict(parameters)
+
+
+def _learn_kmeans(kmeans: KMeans, arrays: Mapping[str, NDArray], noted: Mapping[str, Any]) -> None:
+    """Give K-means its centres, which compiled loops read without checking bounds."""
+    sizes = {"clusters": kmeans.n_clusters, "width": noted["n_features_in_"]}
+    check_arrays(arrays, KMEANS, sizes)
+    centres = np.ascontiguousarray(arrays["cluster_centers"])
+    parameters = kmeans.get_params()
+    # A fit of the centres themselves leaves all that prediction needs.
+    with quietly():
+        kmeans.set_params(init=centres, n_init=1, max_iter=1).fit(centres)
+    kmeans.set_params(**parameters)
+    kmeans.cluster_centers_, kmeans.labels_ = centres, arrays["labels"]
+    kmeans.inertia_ = arrays["inertia"].item()
+    for name, value in noted.items():
+        setattr(kmeans, name, value)
+
+
+def _column_arrays(columns: Columns) -> dict[str, NDArray]:
+    """The arrays of some columns; gaps are kept apart, because all floats in a file are finite."""
+    arrays = {name: value for name, value in vars(columns).items() if value is not None}
+    if columns.similar is not None:
+        arrays["gaps"] = np.isnan(columns.similar)
+        arrays["similar"] = np.nan_to_num(columns.similar)
+    return arrays
+
+
+def _columns(model: PreparedClusterer, arrays: dict[str, NDArray], width: int) -> Columns:
+    """The columns that :func:`_column_arrays` described."""
+    rules = (SCALED if model.scale is not None else {}) | FILLED[model.impute]
+    check_arrays(arrays, rules, {"width": width})
+    if model.scale is not None:
+        require((arrays["factor"] > 0).all(), "factor", "is not positive")
+    if model.impute == "knn":
+        gaps = arrays.pop("gaps")
+        require((~gaps).any(axis=0).all(), "gaps", "has columns without a value")
+        arrays["similar"] = np.where(gaps, np.nan, arrays["similar"])
+    return Columns(**arrays)

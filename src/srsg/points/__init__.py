@@ -3,7 +3,6 @@
 from srsg.points.equal import (
     EqualPoints,
     row_digests,
-    row_sketches,
     take_rows,
     zero_digest,
 )
@@ -22,6 +21,7 @@ from srsg.points.unit import (
     name_rows,
     root_mean_square_length,
     row_slices,
+    stored,
     unique_indices,
     unit_points,
     unit_rows,
@@ -44,8 +44,8 @@ __all__ = [
     "name_rows",
     "root_mean_square_length",
     "row_digests",
-    "row_sketches",
     "row_slices",
+    "stored",
     "take_rows",
     "unique_indices",
     "unit_points",

@@ -2,12 +2,6 @@
 
 Nothing decides which of two equal points a code should use. So every set of equal points is coded
 once, over the points that differ from it, and the result is then given to all of them.
-
-The same holds for two unit vectors that are closer than the square root of float64's precision:
-their inner product rounds to one, and codes are made of inner products. Points may be on the
-workers of a cluster, and there are too many pairs to compare. So every point is described by its
-*sketch*, its inner products with a few fixed random directions, and points whose sketches are close
-are taken to be equal.
 """
 
 from __future__ import annotations
@@ -38,17 +32,6 @@ DIGEST_SIZE = 16
 
 NO_POINT = -1
 """In place of an index: a row of zeros has no direction and belongs to no set of equal points."""
-
-N_DIRECTIONS = 8
-"""Numbers in a sketch. Points a hundred times as far apart as those that are merged have equal
-sketches with a probability of 1e-11."""
-
-SPREAD = 4.0
-"""How far the sketches of two points may differ in one number, as a multiple of their distance. The
-difference is normally distributed with the distance as its standard deviation: more is rare."""
-
-SEED = 20230731
-"""The seed of the directions: always the same, so that the same points are merged in every fit."""
 
 
 @dataclass(frozen=True)
@@ -96,32 +79,6 @@ class EqualPoints:
         first = np.flatnonzero(first_equal == np.arange(len(first_equal)))
         owner = np.searchsorted(first, first_equal)
         return cls(first, np.where(first_equal == NO_POINT, NO_POINT, owner))
-
-    def with_near(self, sketches: FloatArray, dtype: np.dtype) -> Self:
-        """The same, with points merged that differ by less than their type can resolve.
-
-        Parameters
-        ----------
-        sketches : ndarray of shape (n, n_numbers)
-            See :func:`row_sketches`.
-        dtype : dtype
-            The type of the points.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from srsg.points import EqualPoints, row_sketches
-        >>> x = np.array([[0.6, 0.8], [0.8, 0.6], [0.6, 0.8], [0.8, 0.6 + 1e-12]])
-        >>> equal = EqualPoints.from_first(np.array([0, 1, 0, 3]))
-        >>> len(set(equal.with_near(row_sketches(x), x.dtype).first_equal.tolist()))
-        2
-        """
-        nearby = near_sets(sketches[self.first], direction_precision(dtype))
-        if (nearby == np.arange(len(nearby))).all():
-            return self
-        # From a point to the first that equals it, and from there to the one that stands for both.
-        first_equal = self.first[nearby][self.owner]
-        return self.from_first(np.where(self.owner == NO_POINT, NO_POINT, first_equal))
 
     @classmethod
     def none(cls, n_points: int) -> Self:
@@ -235,14 +192,11 @@ def row_digests(points: Points, run: Run = map) -> bytes:
     One hash over all bytes would have to pass its state from worker to worker. Digests of single
     points do not depend on where shards begin, and only 16 bytes per point are sent.
     """
-    # Stored in the instance, as cached properties are; the class itself knows nothing of digests.
-    known = points.__dict__.get("row_digests")
-    if known is None:
-        # Points of another type or width get other digests, even if their bytes are the same.
-        key = f"{points.x.dtype.str} {points.x.shape[1]}".encode()
-        known = b"".join(_in_slices(partial(_digests, points.x, key), points.x.shape[0], run))
-        points.__dict__["row_digests"] = known  # a fit asks more than once
-    return known
+    if points.digests is not None:
+        return points.digests
+    # Points of another type or width get other digests, even if their bytes are the same.
+    key = f"{points.x.dtype.str} {points.x.shape[1]}".encode()
+    return b"".join(_in_slices(partial(_digests, points.x, key), points.x.shape[0], run))
 
 
 def _digests(x: UnitRows, key: bytes, rows: slice) -> bytes:
@@ -297,91 +251,8 @@ def _without_loops(graph: sparse.csr_array) -> sparse.csr_array:
     return graph
 
 
-def direction_precision(dtype: np.dtype) -> float:
-    """The distance up to which unit vectors of this type cannot be distinguished.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from srsg.points.equal import direction_precision
-    >>> [f"{direction_precision(np.dtype(kind)):.1e}" for kind in ("float64", "float32")]
-    ['1.5e-08', '2.4e-07']
-    """
-    # Points in float32 are rounded when they are scaled to unit length, so equal directions may
-    # differ by a few units in the last place.
-    return float(max(np.sqrt(np.finfo(np.float64).eps), 2 * np.finfo(dtype).eps))
-
-
-def row_sketches(x: UnitRows, run: Run = map) -> FloatArray:
-    """The sketch of every point, one per row; it depends on the point alone.
-
-    ``run`` is the ``map`` of some threads.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from srsg.points.equal import row_sketches
-    >>> first, second, third = row_sketches(np.array([[0.6, 0.8], [0.6, 0.8 + 1e-12], [0.8, 0.6]]))
-    >>> bool(abs(first - second).max() < 1e-11), bool(abs(first - third).max() > 1e-3)
-    (True, True)
-    """
-    directions = np.random.default_rng(SEED).standard_normal((N_DIRECTIONS, x.shape[1]))
-    if sparse.issparse(x):
-        return np.asarray(x @ directions.T)
-    return np.concatenate(_in_slices(partial(_sketches, x, directions), x.shape[0], run))
-
-
-def _sketches(x: NDArray, directions: FloatArray, rows: slice) -> FloatArray:
-    some = x[rows]
-    sketches = np.empty((len(some), N_DIRECTIONS))
-    # A sum along each row instead of a matrix product, whose bits would depend on the other rows of
-    # a block. A few rows at a time stay in the processor's cache.
-    for start in range(0, len(some), 64):
-        block = some[start : start + 64].astype(np.float64, copy=False)
-        for k, direction in enumerate(directions):
-            sketches[start : start + 64, k] = (block * direction).sum(axis=1)
-    return sketches
-
-
 def _in_slices(task: Callable[[slice], Any], n_rows: int, run: Run) -> list[Any]:
     """What a task returns for slices of the rows, one after the other."""
     if n_rows <= FEW_ROWS:
         return [task(slice(n_rows))]
     return list(run(task, row_slices(n_rows)))
-
-
-def near_sets(sketches: FloatArray, precision: float) -> IntArray:
-    """Sets of points that are close: for every point, the one that stands for its set.
-
-    All points are one set at first. Sets are then split wherever a number of the sketches leaves a
-    gap, until there are no gaps. So two points whose sketches are close are always in one set. The
-    point with the smallest sketch stands for its set, so nothing depends on the order of the
-    points.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from srsg.points.equal import near_sets
-    >>> near_sets(np.array([[0.5, 1.0], [0.2, 1.0], [0.5, 1.0 - 1e-9]]), 1e-8)
-    array([2, 1, 2])
-    """
-    n_points, n_numbers = sketches.shape
-    sets = np.zeros(n_points, np.int64)
-    n_sets, unchanged = min(n_points, 1), 0
-    k = 0
-    while unchanged < n_numbers and n_sets < n_points:
-        # Sorted by one number within each set: a set is split where neighbours in this order are
-        # farther apart than close points can be.
-        order = np.lexsort((sketches[:, k], sets))
-        gap = np.diff(sketches[order, k]) > SPREAD * precision
-        starts = np.concatenate(([True], gap | (np.diff(sets[order]) > 0)))
-        sets[order] = np.cumsum(starts) - 1
-        before, n_sets = n_sets, int(starts.sum())
-        # A split by one number may open gaps in the others, so this ends only after a full round
-        # without a split.
-        unchanged = unchanged + 1 if n_sets == before else 0
-        k = (k + 1) % n_numbers
-    # By set, then by the first number of the sketch, then by the second, and so on.
-    order = np.lexsort((*sketches.T[::-1], sets))
-    _, first = np.unique(sets[order], return_index=True)
-    return order[first][sets]

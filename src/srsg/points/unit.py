@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from tempfile import TemporaryFile
 from typing import Any, ClassVar, Self, TypeAlias
@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from srsg.kernels.arrays import DenseRows, LeftOut, SparseRows
 from srsg.points.principal import PrincipalAxes
 from srsg.points.sparse import (
     UnitRows,
@@ -20,7 +21,7 @@ from srsg.points.sparse import (
     sparse_correlations,
     sparse_unit_rows,
 )
-from srsg.types import DenseRows, IntArray, LeftOut, Matrix, SparseRows
+from srsg.types import IntArray, Matrix
 
 KernelRows: TypeAlias = DenseRows | SparseRows
 """Points of unit length as the kernels take them."""
@@ -50,6 +51,10 @@ class Points:
     """Index of the first point among all points, if these are only a shard."""
     principal: PrincipalAxes | None = None
     """Axes along which scans are cheaper, where that is so."""
+    single: UnitRows | None = field(default=None, repr=False)
+    """The points in float32, if they are made already."""
+    digests: bytes | None = field(default=None, repr=False)
+    """A digest of every point, if they are made already, see :func:`srsg.points.row_digests`."""
 
     in_shards: ClassVar[bool] = False
     """Whether they are on the workers of a cluster, so that ``x`` is not available here."""
@@ -70,6 +75,10 @@ class Points:
     def dtype(self) -> np.dtype:
         return self.x.dtype
 
+    def lazy_rows(self) -> Any:
+        """The points themselves, or a dask array of points that are on workers."""
+        return self.x
+
     @cached_property
     def for_kernels(self) -> KernelRows:
         """The points as kernels take them."""
@@ -79,6 +88,8 @@ class Points:
     def x32(self) -> UnitRows:
         """The points in float32, which is precise enough to find candidates; float64 decides."""
         # A product in float32 takes about half the time of one in float64.
+        if self.single is not None:
+            return self.single
         if sparse.issparse(self.x):
             parts = (self.x.data.astype(np.float32), self.x.indices, self.x.indptr)
             return sparse.csr_array(parts, shape=self.x.shape)  # shares the arrays of indices
@@ -93,7 +104,11 @@ class Points:
             return columns.T
         # Points that are too many for memory are so in float32, too.
         blocks = (self.x[rows] for rows in row_slices(self.n))
-        return _stored(blocks, self.x.shape, np.float32)
+        return stored(blocks, self.x.shape, np.float32)
+
+    def with_single_precision(self) -> Self:
+        """The same points, with :attr:`x32` at hand."""
+        return replace(self, single=self.x32)
 
     @cached_property
     def correlation_error(self) -> float:
@@ -116,29 +131,19 @@ class Points:
             return sparse_correlations(self.x32, vectors, out)
         return np.matmul(vectors.astype(np.float32), self.x32.T, out=out)
 
-    def correlations_in_parts(
-        self, vectors: NDArray[np.floating], part_size: int
-    ) -> Iterator[tuple[slice, NDArray[np.float32], LeftOut]]:
-        """Slices of the vectors, each with its :meth:`correlations` and what they leave out.
-
-        Where the points have principal axes, the products are those along the axes.
-
-        One array serves all parts in turn, so use it before taking the next: allocating that much
-        memory again and again may cost as much as the product itself.
-        """
-        room = np.empty((min(part_size, len(vectors)), self.n), np.float32)
-
-        for part in row_slices(len(vectors), part_size):
-            some = vectors[part]
-            if self.principal is None:
-                yield part, self.correlations(some, room), LeftOut.nothing(len(some), self.n)
-                continue
-            correlations, left_out = self.principal.correlations(some, room[: len(some)])
-            far = np.flatnonzero(left_out.vectors > self.principal.longest)
-            if len(far):
-                correlations[far] = self.correlations(some[far])
-                left_out.vectors[far] = 0.0
-            yield part, correlations, left_out
+    def bounded_correlations(
+        self, vectors: NDArray[np.floating], room: NDArray[np.float32]
+    ) -> tuple[NDArray[np.float32], LeftOut]:
+        """The :meth:`correlations`, or those along the principal axes, and what these leave out."""
+        if self.principal is None:
+            left_out = LeftOut(np.zeros(len(vectors), np.float32), np.zeros(self.n, np.float32))
+            return self.correlations(vectors, room), left_out
+        correlations, left_out = self.principal.correlations(vectors, room[: len(vectors)])
+        far = np.flatnonzero(left_out.vectors > self.principal.longest)
+        if len(far):
+            correlations[far] = self.correlations(vectors[far])
+            left_out.vectors[far] = 0.0
+        return correlations, left_out
 
 
 def kernel_rows(x: UnitRows) -> KernelRows:
@@ -277,7 +282,7 @@ def unit_points(X: Matrix, *, constant: float = 0.0, keep_zero_rows: bool = Fals
         check_zero_rows(np.flatnonzero(np.concatenate([~block.any(axis=1) for block in blocks])))
     unit = (unit_rows(with_constant(block, constant)) for block in blocks)
     if is_memory_mapped(dense):
-        return Points(_stored(unit, shape, dtype))
+        return Points(stored(unit, shape, dtype))
     x = np.empty(shape, dtype)
     for rows, block in zip(parts, unit, strict=True):
         x[rows] = block
@@ -366,10 +371,10 @@ def is_memory_mapped(array: Any) -> bool:
 def stored_rows(x: NDArray, rows: IntArray) -> NDArray:
     """Some rows of a memory-mapped array, in a file that is deleted together with them."""
     blocks = (x[rows[some]] for some in row_slices(len(rows)))
-    return _stored(blocks, (len(rows), x.shape[1]), x.dtype.type)
+    return stored(blocks, (len(rows), x.shape[1]), x.dtype.type)
 
 
-def _stored(blocks: Iterable[NDArray], shape: tuple[int, ...], dtype: type[np.floating]) -> NDArray:
+def stored(blocks: Iterable[NDArray], shape: tuple[int, ...], dtype: type[np.floating]) -> NDArray:
     """An array in a file that is deleted together with the array."""
     # The map stays valid after the file is closed; the system frees the file with its last view.
     with TemporaryFile(prefix="srsg-") as file:

@@ -6,7 +6,7 @@ from html import escape
 
 import numpy as np
 
-from srsg.kernels.codes import symmetrized
+from srsg.graph import symmetrized
 from srsg.report.charts import histogram, line_chart
 from srsg.report.facts import Facts
 from srsg.report.markup import chart_card, filled, prose, row, section, words

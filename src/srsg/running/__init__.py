@@ -10,14 +10,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from srsg.running.protocol import Block, Engine, Result, RowTask, ShardScan
+    from srsg.running.protocol import Block, Engine, Result, ShardScan
     from srsg.running.threads import ThreadEngine, serial_linear_algebra, thread_pools
 
 __all__ = [
     "Block",
     "Engine",
     "Result",
-    "RowTask",
     "ShardScan",
     "ThreadEngine",
     "serial_linear_algebra",

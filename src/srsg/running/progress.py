@@ -1,13 +1,14 @@
-"""What long work shows and keeps along the way: progress messages, and checkpoints."""
+"""What long work shows and keeps along the way."""
 
 from __future__ import annotations
 
 import sys
 import time
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, Protocol, TypeVar
 
 
 class Stage(Protocol):
@@ -111,71 +112,62 @@ def send_progress_to(progress: Progress) -> Iterator[None]:
         _listener.reset(token)
 
 
+@contextmanager
+def quietly() -> Iterator[None]:
+    """Show neither progress nor warnings: for fits on samples, about which nobody can act.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from srsg.running.progress import quietly
+    >>> with quietly():
+    ...     warnings.warn("not shown", stacklevel=1)
+    """
+    with send_progress_to(SILENT), warnings.catch_warnings(action="ignore"):
+        yield
+
+
 def progress_for(verbose: bool | int) -> Progress:
     """The progress that an estimator's ``verbose`` asks for, unless :func:`send_progress_to` has
     set another."""
     return _listener.get() or (PrintedProgress() if verbose else SILENT)
 
 
-class Watcher:
-    """Told about many pieces of work whose shares of the whole are known; shows nothing."""
-
-    def starts(self, what: str) -> None:
-        """A piece of work starts."""
-
-    def ends(self, share: float) -> None:
-        """It is done, and with it this share of all the work, whose total is 1."""
-
-    def note(self, message: str) -> None:
-        """A line worth keeping."""
-
-
 Arrays = Mapping[str, Any]
 """Arrays by name."""
 
-
-class Kept(Protocol):
-    """A result that can be turned into named arrays and made of them again."""
-
-    def arrays(self) -> Arrays: ...
-
-    @classmethod
-    def from_arrays(cls, arrays: Arrays) -> Self: ...
+Made = TypeVar("Made")
 
 
-Result = TypeVar("Result", bound=Kept)
+class Store:
+    """Keeps nothing; the base class of :class:`~srsg.running.store.FolderStore`."""
 
-
-class Checkpoint:
-    """Keeps nothing; the base class of :class:`~srsg.running.store.FolderCheckpoint`."""
-
-    n_loaded = 0
-    """How many results were read. They have been compared with their checksums, but not computed
-    again: a caller that does not trust the folder can certify them."""
+    keeps = False
+    """Whether anything is kept."""
 
     def save(self, name: str, arrays: Arrays) -> None:
         """Keep some arrays under a name."""
 
-    def load(self, name: str) -> list[dict[str, Any]]:
-        """All that was kept under a name, in no particular order.
+    def load(
+        self,
+        name: str,
+        rules: Mapping[str, Any],
+        sizes: Mapping[str, int],
+        make: Callable[[dict[str, Any]], Made],
+    ) -> list[Made]:
+        """What ``make`` returns for all arrays under a name that keep the rules, in any order.
 
-        Of arrays with overlapping ``rows`` only some are returned, so that no row comes twice.
+        Of arrays with overlapping ``rows`` only some are taken, so that no row comes twice. Arrays
+        for which ``make`` raises an error count as damaged.
         """
         return []
 
-    def resume(
-        self, name: str, kind: type[Result]
-    ) -> tuple[list[Result], Callable[[Result], None] | None]:
-        """The results kept under a name, and a function that keeps one more, None if nothing is
-        kept."""
-        return [], None
-
-    def of(self, *facts: Any) -> Checkpoint:
-        """The part of the checkpoint for one piece of work, which these facts identify.
+    def of(self, *facts: Any) -> Store:
+        """The part of the store for one piece of work, which these facts identify.
 
         Facts that are expensive to compute are passed as functions.
         """
         return self
 
 
-NO_CHECKPOINT = Checkpoint()
+NO_STORE = Store()

@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeVar
 
 from srsg.points import Points, Rows
-from srsg.running.progress import Checkpoint, Progress
-from srsg.types import FloatArray, IntArray
+from srsg.running.progress import Progress
+from srsg.running.store import Store
+from srsg.types import IntArray
 
 Block = TypeVar("Block")
 
@@ -21,31 +22,24 @@ Block_in = TypeVar("Block_in", contravariant=True)
 Started = TypeVar("Started")
 
 
-Started_out = TypeVar("Started_out", covariant=True)
-
-
 Seen = TypeVar("Seen")
 
 
 Result_out = TypeVar("Result_out", covariant=True)
 
 
-class RowTask(Protocol[Block_in, Started_out]):
-    """Work on a block that needs some of the points."""
-
-    def rows(self, block: Block_in) -> IntArray:
-        """The points that it needs, in rising order."""
-
-    def start(self, rows: Rows, block: Block_in) -> Started_out:
-        """The work."""
-
-
-class ShardScan(RowTask[Block_in, Started], Protocol[Block_in, Started, Seen, Result_out]):
+class ShardScan(Protocol[Block_in, Started, Seen, Result_out]):
     """Work on a block that needs some points first, and then a scan of all points.
 
     No worker has to hold all points: each holds shards, which are consecutive points. What is
     found in one shard must not depend on the others, nor the result on how many there are.
     """
+
+    def rows(self, block: Block_in) -> IntArray:
+        """The points that it needs first, in rising order."""
+
+    def start(self, rows: Rows, block: Block_in) -> Started:
+        """The work on these points."""
 
     def scan_shard(self, shard: Points, started: Started) -> Seen:
         """What the block needs to know about the points of one shard."""
@@ -58,7 +52,7 @@ class Engine(Protocol):
     """What an algorithm needs: map blocks of work over the data."""
 
     progress: Progress
-    checkpoint: Checkpoint
+    store: Store
     block_size: int
     """How many points are compared with all points at once."""
     spare_memory: float
@@ -96,17 +90,6 @@ class Engine(Protocol):
         it is there.
         """
 
-    def map_rows(
-        self,
-        task: RowTask[Block, Result],
-        points: Points,
-        blocks: Sequence[Block],
-        *,
-        label: str,
-    ) -> list[Result]:
-        """What ``task`` makes of every block with the rows that it needs, in the order of the
-        blocks."""
-
     def rows_per_block(
         self, points: Points, n_rows: int, rows_each: Callable[[], float] | None = None
     ) -> int:
@@ -116,15 +99,14 @@ class Engine(Protocol):
     def points(self, x: Any) -> Points:
         """Unit-norm points, placed where the workers can use them."""
 
+    def gathered(self, points: Points) -> Points:
+        """The points in this process, for work that is not worth sharing among workers."""
+
     def fingerprint(self, points: Points) -> str:
         """A text that differs for different points."""
 
     def row_digests(self, points: Points) -> bytes:
         """A digest of every point, one after the other: the same for equal points only."""
 
-    def row_sketches(self, points: Points) -> FloatArray:
-        """A few numbers for every point, one row each, that are close for points that are close:
-        see :func:`srsg.points.equal.row_sketches`."""
-
     def quiet(self) -> Engine:
-        """The same workers without progress messages, for parts of a larger stage."""
+        """The same workers, without progress messages or store, for parts of a larger stage."""

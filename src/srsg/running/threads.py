@@ -16,11 +16,10 @@ from joblib import cpu_count, effective_n_jobs
 from scipy import sparse
 from threadpoolctl import ThreadpoolController
 
-from srsg.points import BLOCK_SIZE, Points, Rows, row_digests, row_sketches
-from srsg.running.progress import NO_CHECKPOINT, SILENT, Checkpoint, Progress
-from srsg.running.protocol import Block, Result, RowTask, ShardScan, Started
-from srsg.running.store import points_fingerprint
-from srsg.types import FloatArray
+from srsg.points import BLOCK_SIZE, Points, Rows, row_digests
+from srsg.running.progress import SILENT, Progress
+from srsg.running.protocol import Block, Result, ShardScan
+from srsg.running.store import NO_STORE, Store, combine_digests
 
 
 class ThreadEngine:
@@ -33,10 +32,12 @@ class ThreadEngine:
         None takes all cores: results do not depend on it.
     progress : Progress
         Told about every block that is done.
-    checkpoint : Checkpoint
+    store : Store
         Where algorithms keep the work done so far.
     block_size : int
         Points that a thread compares with all points at once.
+    spare_memory : float
+        Bytes that algorithms may take to be faster, in addition to what blocks take.
 
     Examples
     --------
@@ -49,12 +50,13 @@ class ThreadEngine:
         self,
         n_jobs: int | None = None,
         progress: Progress = SILENT,
-        checkpoint: Checkpoint = NO_CHECKPOINT,
+        store: Store = NO_STORE,
         block_size: int = BLOCK_SIZE,
+        spare_memory: float = float("inf"),
     ) -> None:
-        self._n_threads = cpu_count() if n_jobs is None else effective_n_jobs(n_jobs)
-        self.progress, self.checkpoint, self.block_size = progress, checkpoint, block_size
-        self.spare_memory = float("inf")
+        self._n_threads = thread_count(n_jobs)
+        self.progress, self.store = progress, store
+        self.block_size, self.spare_memory = block_size, spare_memory
         self._pool = ThreadPoolExecutor(self._n_threads)
 
     @property
@@ -105,17 +107,6 @@ class ThreadEngine:
         """Run every block on all points: start it, scan the points, finish it."""
         return self.map(partial(_scan, task), points, blocks, label=label, done=done)
 
-    def map_rows(
-        self,
-        task: RowTask[Block, Result],
-        points: Points,
-        blocks: Sequence[Block],
-        *,
-        label: str,
-    ) -> list[Result]:
-        """What ``task`` makes of every block with the rows that it needs, in order."""
-        return self.map(partial(_start, task), points, blocks, label=label)
-
     def rows_per_block(
         self, points: Points, n_rows: int, rows_each: Callable[[], float] | None = None
     ) -> int:
@@ -128,36 +119,44 @@ class ThreadEngine:
         if not isinstance(x, np.ndarray) and not sparse.issparse(x):
             raise TypeError(
                 "The fitted points are a dask array, which threads of this process cannot read: "
-                'set engine="dask" or a Client, as for the fit.'
+                "set engine with srsg.config_context, as for the fit."
             )
         return Points(x)
 
+    def gathered(self, points: Points) -> Points:
+        """The points themselves: they are in this process."""
+        return points
+
     def fingerprint(self, points: Points) -> str:
         """A text that differs for different points."""
-        return points_fingerprint([points])
+        return combine_digests([self.row_digests(points)])
 
     def row_digests(self, points: Points) -> bytes:
         """A digest of every point, one after the other: the same for equal points only."""
         return row_digests(points, self._pool.map)
 
-    def row_sketches(self, points: Points) -> FloatArray:
-        """A few numbers for every point, one row each, that are close for points that are close."""
-        return row_sketches(points.x, self._pool.map)
-
     def quiet(self) -> ThreadEngine:
-        """The same threads without progress messages, for parts of a larger stage."""
+        """The same threads, without progress messages or store, for parts of a larger stage."""
         same = copy(self)
-        same.progress = SILENT
+        same.progress, same.store = SILENT, NO_STORE
         return same
 
 
 def _scan(task: ShardScan[Block, Any, Any, Result], points: Points, block: Block) -> Result:
-    started = _start(task, points, block)
+    started = task.start(Rows(points.x), block)
     return task.finish(started, [task.scan_shard(points, started)])
 
 
-def _start(task: RowTask[Block, Started], points: Points, block: Block) -> Started:
-    return task.start(Rows(points.x), block)
+def thread_count(n_jobs: int | None) -> int:
+    """The number of threads that ``n_jobs`` asks for.
+
+    Examples
+    --------
+    >>> from srsg.running.threads import thread_count
+    >>> thread_count(2)
+    2
+    """
+    return cpu_count() if n_jobs is None else effective_n_jobs(n_jobs)
 
 
 def thread_pools(user_api: str) -> ThreadpoolController:

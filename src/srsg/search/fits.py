@@ -1,4 +1,4 @@
-"""Fits of one candidate: the labels it gives for each number of clusters."""
+"""Fits of one candidate: its graph, and its labels for each number of clusters."""
 
 from __future__ import annotations
 
@@ -16,23 +16,38 @@ from srsg.types import Matrix
 
 
 def fresh(candidate: Any, n_clusters: int | None, seed: int) -> Any:
-    """An unfitted copy with this number of clusters and this seed, where it has none of its own."""
+    """An unfitted copy with this number of clusters, and this seed if it has none of its own."""
     copy = clone(candidate)
     last = clusterer_of(copy)
-    parameters = last.get_params(deep=False)
     if n_clusters is not None:
         last.set_params(n_clusters=n_clusters)
-    if "random_state" in parameters and parameters["random_state"] is None:
+    if last.get_params(deep=False).get("random_state", seed) is None:
         last.set_params(random_state=seed)
     return copy
+
+
+def builds_graph(candidate: Any) -> bool:
+    """Whether a candidate, or the last step of its pipeline, is an estimator of this package."""
+    return isinstance(clusterer_of(candidate), GraphClusterer)
+
+
+def with_graph(candidate: Any, X: Matrix, seed: int) -> Any:
+    """A copy of a candidate, with the graph of these points."""
+    model = fresh(candidate, None, seed)
+    last = model
+    if isinstance(model, Pipeline):
+        X = model[:-1].fit_transform(X) if len(model.steps) > 1 else X
+        last = model.steps[-1][1]
+    last.fit_graph(X)
+    return model
 
 
 def labels_for_each(
     candidate: Any, X: Matrix, counts: Sequence[int], seed: int
 ) -> NDArray[np.intp]:
-    """Labels of the points for every number of clusters, one column each.
+    """Labels of the points, one column for each number of clusters.
 
-    A graph is built once and labelled again for each number; other clusterers are fitted again.
+    A graph is built once for all numbers; other clusterers are fitted again for each.
 
     Examples
     --------
@@ -42,18 +57,13 @@ def labels_for_each(
     >>> labels_for_each(L1Graph(), load_digits().data[:60], [2, 3], seed=0).max(axis=0)
     array([1, 2])
     """
-    if not isinstance(clusterer_of(candidate), GraphClusterer):
-        columns = [fresh(candidate, count, seed).fit_predict(X) for count in counts]
-        for labels in columns:
-            if np.shape(labels) != (X.shape[0],):
-                raise ValueError(
-                    f"fit_predict of {type(candidate).__name__} returned labels of shape "
-                    f"{np.shape(labels)} for {X.shape[0]} points."
-                )
-        return np.column_stack(columns)
-    model = fresh(candidate, None, seed)
-    if isinstance(model, Pipeline) and len(model.steps) > 1:
-        X = model[:-1].fit_transform(X)
-    clusterer = clusterer_of(model)
-    clusterer.fit_graph(X)
-    return clusterer.relabel_each(counts, random_state=clusterer.random_state)
+    if builds_graph(candidate):
+        return clusterer_of(with_graph(candidate, X, seed)).relabel_each(counts)
+    columns = [fresh(candidate, count, seed).fit_predict(X) for count in counts]
+    for labels in columns:
+        if np.shape(labels) != (X.shape[0],):
+            raise ValueError(
+                f"fit_predict of {type(candidate).__name__} returned labels of shape "
+                f"{np.shape(labels)} for {X.shape[0]} points."
+            )
+    return np.column_stack(columns)

@@ -19,7 +19,6 @@ from support.cli_runs import run
 pytest.importorskip("distributed", reason="needs srsg[dask]")
 da = pytest.importorskip("dask.array", reason="needs srsg[dask]")
 
-from srsg.coding.small_problems import RemoteProblems  # noqa: E402
 from srsg.running.dask.files import read_array  # noqa: E402
 from support.clusters import Disturbed, assert_same, local_cluster  # noqa: E402
 
@@ -37,26 +36,6 @@ def test_the_same_bits_in_any_chunks(client, rows):
     expected = SRSG(10, random_state=0).fit(X)
     chunks = da.from_array(X, chunks=(rows, 30))
     assert_same(SRSG(10, random_state=0, engine=client).fit(chunks), expected)
-
-
-def test_points_solved_again_when_a_neighbor_turns_out_different(client, monkeypatch):
-    """Supports alone are a poor guess of the coordinates that problems need, so most sweeps take
-    several passes, which go on with supports that are not final."""
-    passes = Counter()
-    answer = RemoteProblems.answer
-
-    def counted(self, this_pass, before):
-        passes[this_pass.number] += 1
-        return answer(self, this_pass, before)
-
-    monkeypatch.setattr(RemoteProblems, "answer", counted)
-    monkeypatch.setattr(
-        "srsg.coding.sweep_run.likely_coordinates",
-        lambda codes, *_: (codes.indptr.astype(np.int64), codes.indices.astype(np.int64)),
-    )
-    expected = SRSG(10, random_state=0).fit(X)
-    assert_same(SRSG(10, random_state=0, engine=client).fit(X), expected)
-    assert passes[2] > 0
 
 
 def test_an_array_of_the_client_is_sent_to_the_workers(client):

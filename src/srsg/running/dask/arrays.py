@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -29,8 +30,7 @@ def points_of_array(X: Any, engine: DaskEngine, name: str) -> ShardedPoints:
     rows = np.diff(points.starts).tolist()
     X = X.copy()
     X._chunks = (tuple(rows), X.chunks[1])  # known now, if they were not
-    points.lazy.append(X.map_blocks(unit_rows, dtype=points.dtype))
-    return points
+    return replace(points, lazy=X.map_blocks(unit_rows, dtype=points.dtype))
 
 
 def _check_array(X: Any, name: str) -> None:

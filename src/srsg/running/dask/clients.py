@@ -38,7 +38,7 @@ def answer_within(client: Any, seconds: float, ask: Callable[[], Awaitable[Any]]
     except TimeoutError as error:
         raise ClusterError(
             f"The Dask scheduler at {client.scheduler.address} has not answered for "
-            f"{seconds:.0f} s. Check whether it still runs; with checkpoint= the work done so far "
+            f"{seconds:.0f} s. Check whether it still runs; with store= the work done so far "
             "is kept."
         ) from error
 
@@ -52,7 +52,7 @@ def client_of(choice: Any) -> Any:
         except ValueError as error:
             raise ClusterError(
                 'engine="dask" finds no Dask client. Create one first with distributed.Client(), '
-                "or pass a client or the address of its scheduler as engine."
+                "or set engine to a client or to the address of its scheduler."
             ) from error
     if isinstance(choice, str):
         return _connected(distributed, choice)

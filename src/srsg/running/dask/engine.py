@@ -6,15 +6,24 @@ between workers are the rows that a block needs, the block itself, and what is f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from copy import copy
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from srsg.points import BLOCK_SIZE, Points, Rows, row_digests, row_sketches
-from srsg.running import Block, Result, RowTask, ShardScan, serial_linear_algebra
+from srsg.points import (
+    BLOCK_SIZE,
+    Points,
+    Rows,
+    row_digests,
+    row_slices,
+    stored,
+)
+from srsg.running import Block, Result, ShardScan, serial_linear_algebra
 from srsg.running.dask.shards import (
     ArrayChunk,
     Chunk,
@@ -32,9 +41,9 @@ from srsg.running.dask.task_pool import (
     memory_limit,
     pieces_under_way,
 )
-from srsg.running.progress import NO_CHECKPOINT, SILENT, Checkpoint, Progress
-from srsg.running.store import combine_digests
-from srsg.types import FloatArray, IntArray
+from srsg.running.progress import SILENT, Progress
+from srsg.running.store import NO_STORE, Store, combine_digests
+from srsg.types import IntArray
 
 PRODUCTS_PER_TASK = 5e9
 """Multiplications in one worker's scan of its points: they take a fraction of a second."""
@@ -59,7 +68,7 @@ class DaskEngine:
         The connection to the cluster.
     progress : Progress
         Told about every block that is done.
-    checkpoint : Checkpoint
+    store : Store
         Where algorithms keep the work done so far.
     """
 
@@ -67,9 +76,9 @@ class DaskEngine:
         self,
         client: Any,
         progress: Progress = SILENT,
-        checkpoint: Checkpoint = NO_CHECKPOINT,
+        store: Store = NO_STORE,
     ) -> None:
-        self.client, self.progress, self.checkpoint = client, progress, checkpoint
+        self.client, self.progress, self.store = client, progress, store
         self.block_size, self.spare_memory = BLOCK_SIZE, 0.0
 
     @property
@@ -111,22 +120,6 @@ class DaskEngine:
 
         pool = TaskPool(self.client, submit, self._lost_shards(points), label)
         return pool.results(blocks, self.progress, done)
-
-    def map_rows(
-        self,
-        task: RowTask[Block, Result],
-        points: Points,
-        blocks: Sequence[Block],
-        *,
-        label: str,
-    ) -> list[Result]:
-        assert isinstance(points, ShardedPoints)
-
-        def submit(block: Block) -> list[Any]:
-            return [self._submit_start(task, points, block)]
-
-        pool = TaskPool(self.client, submit, self._lost_shards(points), label)
-        return pool.results(blocks, self.progress)
 
     def _submit_start(self, task: Any, points: ShardedPoints, block: Any) -> Any:
         """Fetch the rows that a block needs and start it.
@@ -204,7 +197,30 @@ class DaskEngine:
         fair_share = -(-len(x) // self.n_workers)
         rows = max(1, min(fair_share, BYTES_PER_SHARD // (8 * x.shape[1])))
         starts = range(0, len(x), rows)
-        return self.place([ArrayChunk(x[at : at + rows], prepared=True) for at in starts])
+        placed = self.place([ArrayChunk(x[at : at + rows], prepared=True) for at in starts])
+        return replace(placed, here=Points(x))
+
+    def gathered(self, points: Points) -> Points:
+        """The points in this process, in a file that is deleted together with them.
+
+        They come in parts, one after the other, so they may be more than this process has memory
+        for.
+        """
+        assert isinstance(points, ShardedPoints)
+        if points.here is not None:
+            return points.here
+        return Points(stored(self._parts(points), points.shape, points.dtype.type))
+
+    def _parts(self, points: ShardedPoints) -> Iterator[Any]:
+        """The points, a part of a shard at a time."""
+        most = max(1, BYTES_PER_BLOCK // (points.dtype.itemsize * points.n_features))
+        sizes = np.diff(points.starts).tolist()
+        parts = [(place, rows) for place, n in enumerate(sizes) for rows in row_slices(n, most)]
+        label = "points from the workers"
+        with self.progress.stage(label, len(parts)) as stage:
+            for place, rows in parts:
+                yield from self._of_shards(points, partial(_some, rows=rows), label, [place])
+                stage.advance()
 
     def place(self, chunks: Sequence[Chunk], *, name: str = "X") -> ShardedPoints:
         """Have the workers turn these chunks into shards, and return them as points.
@@ -230,15 +246,14 @@ class DaskEngine:
             return row_digests(points)
         return b"".join(self._of_shards(points, _row_digests, "fingerprint"))
 
-    def row_sketches(self, points: Points) -> FloatArray:
-        if not isinstance(points, ShardedPoints):
-            return row_sketches(points.x)
-        return np.concatenate(self._of_shards(points, _row_sketches, "near points"))
-
     def _of_shards(
-        self, points: ShardedPoints, task: Callable[[Shard, int], Any], label: str
+        self,
+        points: ShardedPoints,
+        task: Callable[[Shard, int], Any],
+        label: str,
+        places: Sequence[int] | None = None,
     ) -> list[Any]:
-        """What ``task`` makes of every shard and the index of its first point, in their order."""
+        """What ``task`` makes of a shard and the index of its first point, for all or some."""
 
         def submit(place: int) -> list[Any]:
             shards = points.shards
@@ -246,13 +261,13 @@ class DaskEngine:
             shard = shards.futures[place]
             return [self.client.submit(task, shard, first, workers=[owner], pure=False)]
 
-        places = range(len(points.starts) - 1)
+        every = range(len(points.starts) - 1)
         pool = TaskPool(self.client, submit, self._lost_shards(points), label)
-        return pool.results(places, SILENT)
+        return pool.results(every if places is None else places, SILENT)
 
     def quiet(self) -> DaskEngine:
         same = copy(self)
-        same.progress = SILENT
+        same.progress, same.store = SILENT, NO_STORE
         return same
 
     def _make(self, shards: Placement, places: list[int], label: str) -> None:
@@ -276,8 +291,8 @@ def _row_digests(shard: Shard, first: int) -> bytes:
     return row_digests(shard.starting_at(first))
 
 
-def _row_sketches(shard: Shard, first: int) -> FloatArray:
-    return row_sketches(shard.starting_at(first).x)
+def _some(shard: Shard, first: int, rows: slice) -> Any:
+    return shard.starting_at(first).x[rows]
 
 
 def _apply(task: Callable[[Any, Any], Any], data: Any, block: Any) -> Any:

@@ -9,18 +9,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pyarrow import parquet
 
-from srsg.files import columns as tables
 from srsg.files.arrays import load_npy
 from srsg.files.checking import checked_labels
 from srsg.files.contents import Contents, Request, Table
 from srsg.files.errors import FileError, check_file, needed, parsing
-from srsg.files.frames import Frame, frame_of, index_columns
 from srsg.files.label_files import read_labels
 from srsg.files.reading import file_or_name
 from srsg.points import float_type
@@ -28,6 +25,9 @@ from srsg.running.dask.clients import client_of
 from srsg.running.dask.engine import BYTES_PER_SHARD
 from srsg.running.dask.task_pool import TaskPool, living_workers
 from srsg.running.progress import SILENT
+
+if TYPE_CHECKING:
+    from srsg.files.columns import Columns
 
 ENDINGS = (".npy", ".parquet", ".zarr")
 
@@ -42,7 +42,7 @@ class Layout:
     ends: tuple[int, ...]
     """The rows at which chunks end."""
     variable: str | None = None
-    columns: tables.Columns | None = None
+    columns: Columns | None = None
     found: Contents | None = None
     """Labels, identifiers and notes of a table, without its values."""
 
@@ -54,8 +54,7 @@ class Layout:
             if self.columns is None:
                 values = _opened(self.path, self.variable)[start:end]
             else:
-                frame = _rows_of_parquet(self.path, start, end, self.columns.features)
-                values = tables.feature_matrix(self.path, frame, self.columns)
+                values = _parquet().feature_rows(self.path, start, end, self.columns)
             return np.array(values[:, key[1]], dtype=self.dtype, order="C")
 
 
@@ -98,10 +97,13 @@ def read_array(
     FileError
         If a worker does not see the file, or cannot read it.
     """
-    if Path(path).suffix.lower() not in ENDINGS:
+    kind = Path(path).suffix.lower()
+    if kind not in ENDINGS:
         raise FileError(
             f"{path}: the workers of a cluster read files ending in {' '.join(ENDINGS)} only."
         )
+    if kind == ".parquet":
+        _parquet()  # the client needs it to understand the answer
     request = Request(labels=labels, columns=columns, variable=variable)
     threads = max(1, sum(living_workers(client).values()))
     facts = (str(Path(path).absolute()), request, threads)
@@ -170,49 +172,20 @@ def _opened(path: str, variable: str | None) -> Any:
 
 
 def _describe_parquet(path: str, request: Request, n_threads: int) -> Layout:
-    with parquet.ParquetFile(path) as file:
-        sizes = [file.metadata.row_group(k).num_rows for k in range(file.num_row_groups)]
-        index = index_columns(file.schema_arrow)
-        names = [name for name in file.schema_arrow.names if name not in index]
-    n_rows = sum(sizes)
-    if not n_rows:
-        raise FileError(f"{path}: has no rows.")
-    wanted = tables.wanted_columns(path, names, request)
-    columns = tables.decide_columns(path, _column_by_column(path, wanted, n_rows), request)
-    beside = [name for name in (request.labels, columns.identifier) if name is not None]
-    frame = frame_of(_read_columns(path, [*beside, *index]))
-    found = tables.contents(np.empty((0, 0)), frame, columns, request)
-    rows = _rows_per_chunk(n_rows, len(columns.features), n_threads, max(sizes))
+    sizes, columns, found = _parquet().description(path, request)
+    n_rows, width = sum(sizes), len(columns.features)
+    rows = _rows_per_chunk(n_rows, width, n_threads, max(sizes))
     ends = [0]
     for end in np.cumsum(sizes).tolist():  # chunks of whole row groups, which are read at once
         if end - ends[-1] >= rows or end == n_rows:
             ends.append(end)
-    shape = n_rows, len(columns.features)
+    shape = n_rows, width
     return Layout(path, shape, columns.dtype, tuple(ends[1:]), columns=columns, found=found)
 
 
-def _column_by_column(path: str, names: list[str], n_rows: int) -> Iterator[tuple[str, Any]]:
-    """Every column with all of its rows, a few columns in memory at a time."""
-    at_once = max(1, BYTES_PER_SHARD // (8 * n_rows))
-    for first in range(0, len(names), at_once):
-        some = names[first : first + at_once]
-        yield from zip(some, frame_of(_read_columns(path, some)).table.columns, strict=True)
-
-
-def _read_columns(path: str, names: list[str]) -> Any:
-    with parquet.ParquetFile(path) as file:
-        return file.read(columns=names).select(names)
-
-
-def _rows_of_parquet(path: str, start: int, end: int, columns: Sequence[str]) -> Frame:
-    """Rows of a file; only the row groups that contain them are read."""
-    with parquet.ParquetFile(path) as file:
-        counts = [file.metadata.row_group(k).num_rows for k in range(file.num_row_groups)]
-        ends = np.cumsum([0, *counts])
-        groups = np.flatnonzero((ends[1:] > start) & (ends[:-1] < end))
-        table = file.read_row_groups(groups.tolist(), columns=list(columns))
-    skipped = start - int(ends[groups[0]])
-    return frame_of(table.slice(skipped, end - start))
+def _parquet() -> Any:
+    """The reader of Parquet, the only one here that needs pyarrow."""
+    return needed("srsg.running.dask.parquet", "Parquet files need pyarrow", "cli")
 
 
 def _rows_per_chunk(n_rows: int, width: int, n_threads: int, unit: int) -> int:

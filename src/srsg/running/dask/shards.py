@@ -47,15 +47,13 @@ class Shard(Sized):
             # Whoever clusters them leaves rows of zeros out.
             unit = values if prepared else unit_points(values, keep_zero_rows=True).x
             x = np.require(unit, dtype, ["C", "W"])
-            self.points = Points(x)
-            _ = self.points.x32  # computed once, and counted as memory of the shard
+            # Made once, and counted as memory of the shard.
+            self.points = Points(x).with_single_precision()
 
     def starting_at(self, first: int) -> Points:
         """The points, the first of which has this index among all points."""
         assert self.points is not None
-        same = replace(self.points, first=first)
-        same.__dict__["x32"] = self.points.x32  # not computed again
-        return same
+        return replace(self.points, first=first)
 
 
 def _not_finite(values: NDArray[np.floating]) -> float | None:
@@ -106,8 +104,10 @@ class ShardedPoints(Points):
     starts: IntArray
     width: int
     kind: np.dtype
-    lazy: list[Any] = field(default_factory=list, repr=False)
+    lazy: Any = field(default=None, repr=False)
     """The unit vectors as a dask array, where there is one."""
+    here: Points | None = field(default=None, repr=False)
+    """The same points in this process, if they are here too."""
 
     in_shards = True
 
@@ -122,6 +122,9 @@ class ShardedPoints(Points):
     @property
     def dtype(self) -> np.dtype:
         return self.kind
+
+    def lazy_rows(self) -> Any:
+        return self.lazy
 
     def owned(self) -> list[tuple[Any, str, int]]:
         """For every shard its future, its owner and the index of its first point."""

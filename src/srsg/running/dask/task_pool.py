@@ -209,5 +209,5 @@ def memory_limit(client: Any) -> float:
 def scheduler_lost(client: Any, label: str) -> ClusterError:
     return ClusterError(
         f"The connection to the Dask scheduler was lost during {label!r}. Fit again when it is "
-        "back; with checkpoint= the work done so far is kept."
+        "back; with store= the work done so far is kept."
     )

@@ -1,0 +1,256 @@
+"""Methods side by side: each in a process of its own, so that its memory can be measured."""
+
+from __future__ import annotations
+
+import multiprocessing
+import re
+import signal
+import sys
+import time
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from inspect import signature
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from sklearn.metrics import adjusted_rand_score
+
+from srsg.metrics import scores
+from srsg.registry import methods
+from srsg.running.progress import SILENT, Progress, Stage, announce_compiling, send_progress_to
+from srsg.types import FloatArray, Matrix
+
+WARM_UP = 40
+"""Points of the small fit that loads the compiled kernels before the clock starts."""
+
+
+@dataclass(frozen=True, eq=False)
+class MethodResult:
+    """The result of one method.
+
+    Attributes
+    ----------
+    method : str
+        Its short name.
+    labels : ndarray of shape (n_samples,) or None
+        None if it failed.
+    scores : dict
+        AC, NMI and ARI, if classes are known.
+    seconds : float or None
+        Duration of the fit; None if it failed.
+    megabytes : float or None
+        The most memory that the fit held beyond what the process held before; None if it failed,
+        or where the system does not tell.
+    error : str or None
+        Why it failed.
+    warnings : tuple of str
+        The warnings it gave.
+
+    Examples
+    --------
+    >>> from srsg.cli.comparison import MethodResult
+    >>> MethodResult("srsg", scores={"AC": 0.93}, seconds=1.2).error is None
+    True
+    """
+
+    method: str
+    labels: NDArray[np.intp] | None = None
+    scores: dict[str, float] = field(default_factory=dict)
+    seconds: float | None = None
+    megabytes: float | None = None
+    error: str | None = None
+    warnings: tuple[str, ...] = ()
+
+
+def compare_methods(
+    X: Matrix,
+    n_clusters: int,
+    *,
+    y: ArrayLike | None = None,
+    names: Sequence[str] | None = None,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+    affine: bool = False,
+    progress: Progress = SILENT,
+) -> Iterator[MethodResult]:
+    """Fit methods with their defaults, one after the other, each in a process of its own.
+
+    Programs that are started from a file need the usual ``if __name__ == "__main__":`` guard.
+
+    Parameters
+    ----------
+    X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
+        One point per row.
+    n_clusters : int
+        Number of clusters.
+    y : array-like of shape (n_samples,), optional
+        Known classes, for the scores.
+    names : sequence of str, optional
+        Names of :func:`srsg.methods`; all of them by default.
+    random_state : int
+        Seed of the starts of K-means.
+    n_jobs : int or None
+        Threads; None takes all cores.
+    affine : bool
+        Add a constant coordinate, for methods that have this parameter and columns that are
+        centred.
+    progress : Progress
+        Shows the stages of every method.
+
+    Yields
+    ------
+    MethodResult
+        One per method, as soon as it is done. If a method fails, ``error`` says why.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from srsg.cli.comparison import compare_methods
+    >>> X, y = load_digits(n_class=2, return_X_y=True)
+    >>> [result] = compare_methods(X, 2, y=y, names=["kmeans"])
+    >>> result.scores["AC"] > 0.99
+    True
+    """
+    # Sparse points stay sparse: each method says so if it makes them dense.
+    points = X if sparse.issparse(X) else np.asarray(X)
+    wanted = {"random_state": random_state, "n_jobs": n_jobs, "affine": affine}
+    for name in methods() if names is None else names:
+        known = signature(methods()[name].estimator).parameters  # K-means has no n_jobs
+        given = {parameter: value for parameter, value in wanted.items() if parameter in known}
+        yield _in_own_process(name, (points, n_clusters, y, given), progress)
+
+
+def pairwise_ari(results: Sequence[MethodResult]) -> FloatArray:
+    """Adjusted Rand index between the labels of every two methods, none of which has failed."""
+    labels = [result.labels for result in results]
+    return np.array([[adjusted_rand_score(one, other) for other in labels] for one in labels])
+
+
+def _in_own_process(name: str, task: tuple[Any, ...], progress: Progress) -> MethodResult:
+    here, there = multiprocessing.Pipe()
+    process = _context().Process(target=_measure, args=(there, name), daemon=True)
+    process.start()
+    there.close()
+    try:
+        here.send(task)
+        return _listen(here, progress)
+    except (EOFError, OSError):  # it is gone: the system kills what takes too much memory
+        process.join()
+        return MethodResult(name, error=f"its process ended with status {process.exitcode}")
+    finally:
+        process.kill()
+        process.join()
+        here.close()
+
+
+def _context() -> Any:
+    """Processes that start with the libraries already loaded, where the system has such."""
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        return multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["srsg.estimators", "sklearn.cluster", "srsg.cli.comparison"])
+    from multiprocessing import forkserver
+
+    # Ctrl-C goes to all processes. Those started here ignore it, and the main process ends them.
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        forkserver.ensure_running()
+    finally:
+        signal.signal(signal.SIGINT, before)
+    return context
+
+
+def _listen(connection: Connection, progress: Progress, stage: Stage | None = None) -> Any:
+    """Show the progress of the other process, until its stage ends or its result arrives."""
+    while True:
+        match connection.recv():
+            case "stage", label, total:
+                with progress.stage(label, total) as inner:
+                    _listen(connection, progress, inner)
+            case "advance", steps if stage is not None:
+                stage.advance(steps)
+            case "note", message:
+                progress.note(message)
+            case result:  # None at the end of a stage
+                return result
+
+
+class _SentProgress(Progress):
+    """Sends progress to the main process; stands for each of its own stages, too."""
+
+    def __init__(self, connection: Connection, method: str) -> None:
+        self._send, self._method = connection.send, method
+
+    @contextmanager
+    def stage(self, label: str, total: int) -> Iterator[Stage]:
+        self._send(("stage", f"{self._method}: {label}", total))
+        try:
+            yield self
+        finally:
+            self._send(None)
+
+    def advance(self, steps: int = 1) -> None:
+        self._send(("advance", steps))
+
+    def note(self, message: str) -> None:
+        self._send(("note", message))
+
+
+def _measure(connection: Connection, name: str) -> None:
+    """Receive a task and send its result, in the other process."""
+    with suppress(EOFError):  # the main process was stopped before it sent anything
+        task = connection.recv()
+        connection.send(_fitted(name, task, _SentProgress(connection, name)))
+
+
+def _fitted(name: str, task: tuple[Any, ...], progress: Progress) -> MethodResult:
+    """Fit a method, and measure its time and memory."""
+    X, n_clusters, y, parameters = task
+    make = methods()[name].default
+    with warnings.catch_warnings(record=True) as caught:
+        try:
+            # Loads compiled kernels. If something is wrong, the real fit will say so.
+            quiet = warnings.catch_warnings(action="ignore")
+            with quiet, announce_compiling(progress), suppress(ValueError):
+                make(2, **parameters).fit(X[:WARM_UP])
+            model = make(n_clusters, **parameters)
+            # The peak so far, of the imports and the first fit, must not hide that of the method.
+            before, start = peak_megabytes(reset=True), time.perf_counter()
+            with send_progress_to(progress):
+                model.fit(X)
+            seconds, after = time.perf_counter() - start, peak_megabytes()
+        except (ValueError, MemoryError, ArithmeticError) as error:
+            return MethodResult(name, error=" ".join(f"{error}".split()) or type(error).__name__)
+    agreement = {} if y is None else scores(y, model.labels_)
+    held = None if before is None or after is None else max(after - before, 0.0)
+    # Each warning once, in the order they came.
+    messages = tuple(dict.fromkeys(" ".join(str(each.message).split()) for each in caught))
+    return MethodResult(name, model.labels_, agreement, seconds, held, None, messages)
+
+
+def peak_megabytes(*, reset: bool = False) -> float | None:
+    """The most megabytes this process has held; counted from now on if ``reset`` is possible.
+
+    On Linux the number comes from /proc: what getrusage reports there is inherited from the parent
+    process.
+    """
+    status = Path("/proc/self/status")
+    if status.exists():
+        if reset:
+            with suppress(OSError):
+                Path("/proc/self/clear_refs").write_text("5")
+        peak = re.search(r"VmHWM:\s+(\d+)", status.read_text())
+        if peak:
+            return int(peak[1]) / 1024
+    try:
+        import resource
+    except ImportError:  # Windows
+        return None
+    unit = 2**20 if sys.platform == "darwin" else 2**10
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit

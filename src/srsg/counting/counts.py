@@ -1,0 +1,324 @@
+"""The number of clusters of a fitted graph, by links, by halves or by density.
+
+With 100 features or more, the right number leaves hardly any links between clusters
+(:mod:`srsg.counting.separation`). The clusters of tables touch each other: there, the clusters of
+the right number are found again in the other half of the points
+(:mod:`srsg.counting.reproducibility`). With three columns or fewer, any cloud of points can be cut
+with few links, and in the same way again and again. But there the density of the points can be
+measured (:mod:`srsg.counting.density`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from srsg.coding.coder import graph_of_points
+from srsg.counting.density import search_dense
+from srsg.counting.eigengaps import estimate_n_clusters, substantial_components
+from srsg.counting.reproducibility import (
+    DENSE_UP_TO,
+    ScoredCounts,
+    carry_labels,
+    counts_to_try,
+    effective_number,
+    reproducibility_score,
+    search_counts,
+)
+from srsg.counting.separation import search_separated
+from srsg.cutting.cut import CutOptions, SpectralGraph, counted_graph, spectral_graph
+from srsg.cutting.embedding import auto_bridge, unit_length_rows
+from srsg.graph import FittedGraph
+from srsg.points import Points, dense_rows
+from srsg.running import Engine
+from srsg.running.progress import quietly
+from srsg.types import Graph, IntArray, RandomState
+
+MANY_FEATURES = 100
+"""From here on a half of the features still describes the points, and directions tell them apart:
+images, spectra, gene expression. Fewer columns are taken for those of a table."""
+
+FEW_FEATURES = 3
+"""Up to here directions say little, since all of them are taken; distances and densities decide."""
+
+LEAST_FOR_DENSITY = 20
+"""With fewer points no density can be measured."""
+
+MAX_POINTS = 3000
+"""With more points, a random sample of this many decides on the number of clusters."""
+
+MAX_LINKED_POINTS = 6000
+"""The same with many features, where only one graph is needed."""
+
+N_SPLITS = 2
+"""Splits of the points into halves: scores are means over both directions of each."""
+
+N_INIT = 2
+"""Restarts of K-means in a half. Labels that depend on the start are not reproducible anyway."""
+
+SEPARATED_N_INIT = 10
+"""Restarts of K-means where links are counted: poor labels would hide a number."""
+
+SEPARATED_DENSE_UP_TO = 24
+"""Up to here every number of clusters is tried where links are counted, which costs less."""
+
+
+def count_clusters(
+    fitted: FittedGraph, options: CutOptions, random_state: RandomState, run: Engine
+) -> ScoredCounts:
+    """How many clusters a fitted graph has, and the evidence.
+
+    No cluster spans two components of the graph, so there are at least as many clusters as
+    components, apart from tiny ones; and if no component is much larger than the others, they are
+    the clusters. Otherwise links, halves or density decide, by the number of features.
+
+    Parameters
+    ----------
+    fitted : FittedGraph
+        The graph.
+    options : CutOptions
+        How it is cut.
+    random_state : int, RandomState or None
+        Halves of the points and starts of K-means.
+    run : Engine
+        Where the work runs.
+
+    Returns
+    -------
+    ScoredCounts
+
+    Examples
+    --------
+    >>> from srsg import L1Graph
+    >>> from srsg.counting.counts import count_clusters
+    >>> from srsg.cutting.cut import CutOptions
+    >>> from srsg.datasets import make_union_of_subspaces
+    >>> from srsg.running import ThreadEngine
+    >>> X, _ = make_union_of_subspaces(120, n_subspaces=3, random_state=0)
+    >>> graph = L1Graph().fit_graph(X).graph_
+    >>> count_clusters(graph, CutOptions(), 0, ThreadEngine()).n_clusters
+    3
+    """
+    graph = counted_graph(fitted, options.affinity)
+    rng = check_random_state(random_state)
+    distinct = fitted.equal.first
+    if counted_by(fitted.n_features) == "density" and len(distinct) >= LEAST_FOR_DENSITY:
+        return _by_density(fitted, options, graph, rng, run)
+    components = substantial_components(graph)
+    if _share_the_points(components):
+        return _by_graph_alone(graph, run)
+    by_links = counted_by(fitted.points.shape[1]) == "links"
+    x = _deciding_points(fitted, MAX_LINKED_POINTS if by_links else MAX_POINTS, rng)
+    dense_up_to = SEPARATED_DENSE_UP_TO if by_links else DENSE_UP_TO
+    counts = counts_to_try(x.shape[0] // 2, len(components), dense_up_to)
+    if not counts or not _can_fit(fitted, x.shape[0] // 2, run):
+        return _by_graph_alone(graph, run)  # too few points for halves that can be clustered
+    sample = fitted
+    if x.shape[0] < graph.shape[0] or (by_links and not fitted.equal.all_differ):
+        sample = _graph_of_sample(fitted, x, run)
+        graph = counted_graph(sample, options.affinity)
+    if by_links:
+        return _by_links(sample, options, counts, _seed(rng), run)
+    return _by_halves(sample, options, x, graph, counts, rng, run)
+
+
+def counted_by(n_features: int) -> Literal["density", "halves", "links"]:
+    """What tells the number of clusters: valleys of density, halves of the points, or links."""
+    if n_features <= FEW_FEATURES:
+        return "density"
+    return "links" if n_features >= MANY_FEATURES else "halves"
+
+
+def _by_density(
+    fitted: FittedGraph,
+    options: CutOptions,
+    graph: Graph,
+    rng: np.random.RandomState,
+    run: Engine,
+) -> ScoredCounts:
+    """The number of clusters by the valleys between them; links decide in doubtful cases."""
+    x = _deciding_points(fitted, MAX_POINTS, rng)
+    seed = _seed(rng)
+
+    def by_links() -> int:
+        if not _can_fit(fitted, x.shape[0], run):
+            return 0
+        sample = fitted
+        if x.shape[0] < graph.shape[0] or not fitted.equal.all_differ:
+            sample = _graph_of_sample(fitted, x, run)
+        counts = counts_to_try(x.shape[0] // 2, 2, SEPARATED_DENSE_UP_TO)
+        return _by_links(sample, options, counts, seed, run).n_clusters
+
+    counted = search_dense(*_places(fitted, dense_rows(x)), by_links)
+    # Two or three points code any other there, so that noise falls into many components.
+    by_components = not fitted.coder.unit and not counted.structure_found
+    if by_components and _share_the_points(substantial_components(graph)):
+        return _by_graph_alone(graph, run)
+    return counted
+
+
+def _places(fitted: FittedGraph, x: NDArray) -> tuple[NDArray, int]:
+    """Where points lie for the method, and in how many dimensions.
+
+    A point and its mirror image have the same code, so they are in one place: the products of the
+    coordinates are the same for both. With the constant coordinate no point has its mirror image
+    among the others, and lengths are not lost.
+    """
+    if not fitted.coder.unit or fitted.constant:
+        return x, fitted.n_features
+    products = (x[:, :, None] * x[:, None, :]).reshape(len(x), -1)
+    return products, fitted.n_features - 1
+
+
+def _deciding_points(fitted: FittedGraph, most: int, rng: np.random.RandomState) -> Any:
+    """The points that decide on the number of clusters.
+
+    Of equal points there is only one: a copy in each half would be found again without any cluster.
+    """
+    distinct = fitted.equal.first
+    vertices = np.arange(len(distinct))
+    if len(distinct) > most:
+        vertices = np.sort(rng.choice(len(distinct), most, replace=False))
+    chosen = fitted.points[distinct[vertices]]
+    # Those of a dask array are still to be fetched from the workers.
+    return chosen.compute() if hasattr(chosen, "compute") else chosen
+
+
+def _can_fit(fitted: FittedGraph, n_points: int, run: Engine) -> bool:
+    """Whether the parameters ask for no more points than a sample has."""
+    try:
+        replace(fitted.coder, n_candidates=None).check(n_points, run)
+    except ValueError:
+        return False
+    return True
+
+
+def _graph_of_sample(fitted: FittedGraph, x: Any, run: Engine) -> FittedGraph:
+    """The graph of some of the fitted points."""
+    coder = replace(fitted.coder, n_candidates=None)
+    with quietly():
+        return graph_of_points(coder, Points(x), x, fitted.constant, run.quiet())
+
+
+class _LabelledSample:
+    """Labels of a graph for any number of clusters."""
+
+    def __init__(
+        self,
+        fitted: FittedGraph,
+        options: CutOptions,
+        n_init: int,
+        most: int,
+        seed: int,
+        run: Engine,
+    ) -> None:
+        self.seed, self.run = seed, run.quiet()
+        self.options = replace(options, assign_labels="kmeans", n_init=n_init)
+        self.spectral: SpectralGraph = spectral_graph(fitted, options.affinity, self.run)
+        # The first vectors of one embedding serve every number of clusters, so the graph must be
+        # connected: else the first vectors are those of arbitrary components.
+        bridge = auto_bridge(self.spectral.graph, 2)
+        self.vectors = self.spectral.embedded(most, bridge, self.run, weighted=False).vectors
+
+    def labels(self, count: int) -> NDArray[np.intp]:
+        vectors = unit_length_rows(self.vectors[:, :count])
+        with quietly():  # K-means warns if there are fewer different points than clusters
+            return self.spectral.labels(vectors, count, self.options, self.seed, self.run)
+
+
+def _by_links(
+    sample: FittedGraph, options: CutOptions, counts: list[int], seed: int, run: Engine
+) -> ScoredCounts:
+    """The number of clusters by the links between them, in the graph that is clustered."""
+    vertices = _LabelledSample(sample, options, SEPARATED_N_INIT, counts[-1], seed, run)
+    with run.progress.stage("number of clusters", len(counts)) as stage:
+
+        def labels(count: int) -> NDArray[np.intp]:
+            stage.advance()
+            return vertices.labels(count)
+
+        return search_separated(vertices.spectral.graph, labels, counts)
+
+
+def _by_halves(
+    sample: FittedGraph,
+    options: CutOptions,
+    x: NDArray,
+    graph: Graph,
+    counts: list[int],
+    rng: np.random.RandomState,
+    run: Engine,
+) -> ScoredCounts:
+    """The number of clusters that two halves of the points agree on."""
+    with run.progress.stage("number of clusters", 2 * N_SPLITS + len(counts)) as stage:
+        halves: list[_Half] = []
+        for half, other, seed in _splits(x.shape[0], rng):
+            part = _graph_of_sample(sample, x[half], run)
+            labelled = _LabelledSample(part, options, N_INIT, counts[-1], seed, run)
+            halves.append(_Half(labelled, graph[other][:, half]))
+            stage.advance()
+
+        def score(count: int) -> float:
+            stage.advance()
+            return _mean_score(halves, count)
+
+        return search_counts(score, counts)
+
+
+def _share_the_points(sizes: IntArray) -> bool:
+    """Whether there are several components of which none is much larger than the others.
+
+    Then they are the clusters, as on independent subspaces: the graph of all points says so,
+    even where a half has too few points to show it. Halves must not overrule this, since they
+    also agree somewhat on the arcs of a ring as soon as points lie unevenly on it. One large
+    component beside small ones says nothing about the clusters inside the large one.
+    """
+    return effective_number(sizes) > (1 + len(sizes)) / 2
+
+
+def _by_graph_alone(graph: Graph, run: Engine) -> ScoredCounts:
+    """The number of clusters by components and eigengaps.
+
+    Components are found for certain, so their score is their number. Without them the largest
+    eigengap is no more than a guess.
+    """
+    counted = estimate_n_clusters(graph, engine=run)
+    certain = counted.n_components > 1
+    score = float(counted.n_clusters) if certain else 0.0
+    counts = np.array([counted.n_clusters])
+    return ScoredCounts(counted.n_clusters, counts, np.array([score]), certain)
+
+
+class _Half(NamedTuple):
+    """One half of the points, and the edges that carry its labels over to the other."""
+
+    part: _LabelledSample
+    weights: Graph
+
+
+def _mean_score(halves: list[_Half], count: int) -> float:
+    """The mean score over all pairs of halves, in both directions."""
+    labels = [half.part.labels(count) for half in halves]
+    # Halves 0 and 1 belong together, then 2 and 3, and so on.
+    scores = [
+        reproducibility_score(carry_labels(half.weights, labels[place], count), labels[place ^ 1])
+        for place, half in enumerate(halves)
+    ]
+    return float(np.mean(scores))
+
+
+def _splits(n_points: int, rng: np.random.RandomState) -> list[tuple[IntArray, IntArray, int]]:
+    """Halves, each with the other one and a seed for its K-means, two after each other."""
+    splits = []
+    for _ in range(N_SPLITS):
+        first, second = (np.sort(half) for half in np.array_split(rng.permutation(n_points), 2))
+        splits += [(first, second, _seed(rng)), (second, first, _seed(rng))]
+    return splits
+
+
+def _seed(rng: np.random.RandomState) -> int:
+    return int(rng.randint(np.iinfo(np.int32).max))

@@ -1,1 +1,0 @@
-"""The paper's evaluation: its tables and figures, made by ``srsg reproduce``."""

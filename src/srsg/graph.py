@@ -1,0 +1,209 @@
+"""A graph of points as one value: what labels, counts, confidence, files and reports are made of.
+
+A fit hands on values: points, codes, graph, clusters. :class:`Coded` is what a method makes of the
+points that differ, and :class:`FittedGraph` the graph of all points that follows from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+
+from srsg.points import EqualPoints
+from srsg.running.checking import Rule
+from srsg.types import Graph, IntArray
+
+if TYPE_CHECKING:
+    from srsg.coding.coder import Coder
+
+OF_POINTS = {"kkt_violation", "dual_gap", "residual", "lam"}
+"""What is learnt of every point: one number for each, or for those that were certified."""
+
+LEARNT: dict[str, Rule] = {
+    "certified": Rule("int", ("certified",), least=0, below="n"),
+    "kkt_violation": Rule("float", ("certified",), least=0),
+    "dual_gap": Rule("float", ("certified",), least=0),
+    "residual": Rule("float", ("n",), least=0),
+    "lam": Rule("float", ("n",), least=0, or_number=True),
+    "objective_history": Rule("float", (None,)),
+    "step": Rule("float", (), least=0),
+    **{
+        name: Rule("int", (), least=0)
+        for name in ("n_scans", "n_sweeps", "n_iter", "n_steps_cut", "n_let_in")
+    },
+}
+"""Rules for what a coder may learn beside codes, where it comes from a file."""
+
+
+@dataclass(frozen=True)
+class Coded:
+    """What a coder makes of points.
+
+    Attributes
+    ----------
+    codes : csr_array of shape (n, n) or None
+        Row i is the code of point i; None for a method without codes.
+    neighbors : ndarray of shape (n, n_neighbors) or None
+        Nearest neighbours, which bridge the components of the graph.
+    affinity : csr_array or ndarray of shape (n, n) or None
+        The graph, if it is not ``(|Z| + |Z|^T) / 2``.
+    init_codes : csr_array of shape (n, n) or None
+        The codes that the method started from.
+    learnt : mapping
+        Further results by name: certificates, the objective, counts. The names are in ``LEARNT``.
+    """
+
+    codes: sparse.csr_array | None
+    neighbors: IntArray | None = None
+    affinity: Graph | None = None
+    init_codes: sparse.csr_array | None = None
+    learnt: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class FittedGraph:
+    """A graph of points, and everything that later steps need to know about it.
+
+    Attributes
+    ----------
+    coder : Coder
+        The method: how points were coded, and how new ones are.
+    points : ndarray, csr_array or dask.array.Array of shape (n, n_features)
+        The points as they were coded: of unit length or as given.
+    equal : EqualPoints
+        Which of them are equal.
+    affinity : csr_array or ndarray of shape (n, n)
+        The graph.
+    codes, init_codes : csr_array of shape (n, n) or None
+        The codes, and those that the method started from.
+    neighbors : ndarray of shape (n, n_neighbors) or None
+        Nearest neighbours.
+    learnt : mapping
+        Certificates and other results of the method, by name.
+    constant : float
+        The constant coordinate that was appended to every point; 0 if none was.
+    """
+
+    coder: Coder
+    points: Any
+    equal: EqualPoints
+    affinity: Graph
+    codes: sparse.csr_array | None = None
+    init_codes: sparse.csr_array | None = None
+    neighbors: IntArray | None = None
+    learnt: Mapping[str, Any] = field(default_factory=dict)
+    constant: float = 0.0
+
+    @property
+    def n(self) -> int:
+        """Number of points."""
+        return self.equal.n
+
+    @property
+    def n_features(self) -> int:
+        """Features of the input, without the constant coordinate."""
+        return self.points.shape[1] - (self.constant != 0)
+
+    @classmethod
+    def of(
+        cls, coder: Coder, points: Any, equal: EqualPoints, coded: Coded, constant: float = 0.0
+    ) -> FittedGraph:
+        """The graph of all points, given what a coder made of them or of the distinct ones.
+
+        Equal points have the same code, over the first of each set of equals.
+        """
+        if not coder.unit:  # it has coded all points itself
+            assert coded.affinity is not None
+            graph = coded.affinity
+            return cls(
+                coder, points, equal, graph, coded.codes, None, coded.neighbors, coded.learnt
+            )
+        assert coded.codes is not None
+        assert coded.neighbors is not None
+        init = coded.init_codes
+        return cls(
+            coder,
+            points,
+            equal,
+            # Every point brings the edges of its code; edges to it go to the first of its kind.
+            affinity=symmetrized(equal.spread_codes(coder.edges(coded.codes))),
+            codes=equal.spread_codes(coded.codes),
+            init_codes=None if init is None else equal.spread_codes(init),
+            neighbors=coded.neighbors
+            if equal.all_differ
+            else equal.spread_neighbors(coded.neighbors),
+            learnt=coded.learnt if equal.all_differ else _spread(coded.learnt, equal),
+            constant=constant,
+        )
+
+    def distinct_codes(self) -> sparse.csr_array:
+        """The codes of the distinct points over each other."""
+        assert self.codes is not None
+        return self.equal.merge_codes(self.codes)
+
+    def merged(self, graph: Graph) -> Graph:
+        """A graph of all points with every set of equal points as one vertex."""
+        return self.equal.merge_graph(graph, loops=self.coder.keeps_loops)
+
+
+def _spread(learnt: Mapping[str, Any], equal: EqualPoints) -> dict[str, Any]:
+    """What was learnt of the distinct points as what is learnt of all points."""
+    spread = dict(learnt)
+    for name in OF_POINTS & learnt.keys():
+        if np.shape(learnt[name]) == equal.first.shape:
+            spread[name] = equal.spread(learnt[name])
+    if "certified" in learnt:
+        all_certified = len(learnt["certified"]) == len(equal.first)
+        spread["certified"] = (
+            np.arange(equal.n) if all_certified else equal.first[learnt["certified"]]
+        )
+    return spread
+
+
+def neighbor_graph(neighbors: IntArray, n_points: int | None = None) -> sparse.csr_array:
+    """The adjacency matrix S: row i has ones at the neighbours of point i.
+
+    For new points, whose neighbours are fitted points, ``n_points`` is the number of fitted points.
+    An index of -1 means no neighbour: a point that is zero has none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from srsg.graph import neighbor_graph
+    >>> neighbor_graph(np.array([[1], [0], [1]])).toarray()
+    array([[0., 1., 0.],
+           [1., 0., 0.],
+           [0., 1., 0.]])
+    """
+    n_rows = len(neighbors)
+    found = neighbors >= 0
+    starts = np.concatenate(([0], np.cumsum(found.sum(axis=1))))
+    shape = (n_rows, n_rows if n_points is None else n_points)
+    # A mask is read row by row, so the columns come out in the order of a CSR matrix.
+    columns = neighbors[found]
+    graph = sparse.csr_array((np.ones(columns.size), columns, starts), shape=shape)
+    # Neighbours came nearest first. Sorted by index, all that follows has one fixed order.
+    graph.sort_indices()
+    return graph
+
+
+def symmetrized(codes: sparse.csr_array) -> sparse.csr_array:
+    """The affinity of eq. (2): ``W = (|Z| + |Z|^T) / 2``.
+
+    Examples
+    --------
+    >>> from scipy import sparse
+    >>> from srsg.graph import symmetrized
+    >>> symmetrized(sparse.csr_array([[0.0, -0.5], [0.0, 0.0]])).toarray()
+    array([[0.  , 0.25],
+           [0.25, 0.  ]])
+    """
+    magnitude = abs(codes)
+    affinity = sparse.csr_array((magnitude + magnitude.T) / 2)
+    affinity.eliminate_zeros()  # half of the smallest number is zero, and no edge
+    affinity.sort_indices()  # in one fixed order, sums along rows have the same bits
+    return affinity
