@@ -10,14 +10,18 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics import roc_auc_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from srsg.persistence.checking import check_model
-from srsg.persistence.rules import InvalidModelError
 
-from srsg import SRSG, L1Graph, LocalScalingSpectralClustering, RidgeGraph, StabilitySearch
+from srsg import (
+    SRSG,
+    L1Graph,
+    LocalScalingSpectralClustering,
+    PreparedClusterer,
+    RidgeGraph,
+    StabilitySearch,
+)
 from srsg.datasets import make_union_of_subspaces
 from srsg.explaining.confidence import confidence, predict_with_confidence
 from srsg.metrics import calibration_error, matched_points
-from srsg.persistence import load_model, save_model
 from support.estimators import ALL_ESTIMATORS
 
 ON_DEMAND = ("confidence_", "explained_", "outlier_score_")
@@ -60,7 +64,7 @@ def test_only_labelled_points_have_them(name):
     [
         (SRSG(10, random_state=0), DIGITS, CLASSES),
         (
-            make_pipeline(StandardScaler(), SRSG(3, affine=True, random_state=0)),
+            PreparedClusterer(SRSG(3, affine=True, random_state=0), scale="standard"),
             *load_wine(return_X_y=True),
         ),
     ],
@@ -163,18 +167,6 @@ def test_kmeans_is_less_sure_far_from_the_centres():
     assert near > 0.99
     assert between < 0.1
     assert beyond < 0.1
-
-
-def test_files_keep_what_was_found_and_refuse_what_cannot_be(tmp_path):
-    model = SRSG(3, random_state=0).fit(DIGITS[:60])
-    expected = model.confidence_, model.outlier_score_
-    save_model(model, tmp_path / "model.srsg")
-    loaded = load_model(tmp_path / "model.srsg")
-    np.testing.assert_array_equal(loaded.confidence_, expected[0])
-    np.testing.assert_array_equal(loaded.outlier_score_, expected[1])
-    loaded.confidence_ = 2 * expected[0]
-    with pytest.raises(InvalidModelError, match="confidence_: has values outside 0 to 1"):
-        check_model(loaded)
 
 
 def test_one_centre_leaves_no_doubt():

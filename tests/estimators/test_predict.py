@@ -27,6 +27,7 @@ from srsg import (
     OMPGraph,
 )
 from srsg.coding import l1_codes, new_smce_codes, new_srsg_codes, srsg_codes
+from srsg.coding.coder import nearest_fitted
 from srsg.coding.local_scaling import local_scaling_rows
 from srsg.cutting.affinity import largest_codes
 from srsg.explaining.assignment import cluster_shares, nearest_shares
@@ -76,7 +77,7 @@ def test_shapes_and_shares(fitted, digits):
     np.testing.assert_allclose(shares.sum(axis=1), 1)
     labels = fitted.predict(new)
     np.testing.assert_array_equal(labels, shares.argmax(axis=1))
-    votes = fitted._votes(codes)
+    votes = fitted.graph_.coder.votes(codes)
     np.testing.assert_allclose(shares, cluster_shares(votes, fitted.labels_, 4))
 
 
@@ -229,7 +230,7 @@ def test_local_scaling_rows_are_the_kernel(digits):
 
 def test_postprocessing_counts_for_new_points(digits):
     X, _, new, _ = digits
-    model = OMPGraph(4, keep_largest=1, random_state=0).fit(X)
+    model = ElasticNetGraph(4, n_nonzero=1, random_state=0).fit(X)
     kept = largest_codes(model.transform(new), 1)
     np.testing.assert_array_equal(model.predict(new), model.labels_[kept.indices])
 
@@ -246,7 +247,7 @@ def test_an_empty_code_falls_back_to_the_nearest_points(estimator):
     new = np.array([[0.1, 0.1, 0.1, 0.0, 0.0, 0.0, 1.0]])
     assert model.transform(new).nnz == 0
     shares = model.predict_shares(new)
-    five = model._nearest_fitted(unit_points(new).x, 5, ThreadEngine())
+    five = nearest_fitted(model.graph_, unit_points(new).x, 5, ThreadEngine())
     nearest = nearest_shares(five, model.labels_, 2)
     np.testing.assert_array_equal(shares, nearest)
     assert model.predict(new)[0] == model.labels_[0]

@@ -22,8 +22,8 @@ from srsg.cutting.cut import label_embedding
 from srsg.cutting.eigenvectors import leading_eigenpairs
 from srsg.cutting.embedding import connected_components
 from srsg.files import FileError, read_points
-from srsg.kernels.codes import symmetrized
-from srsg.kernels.problems import KeptProblems
+from srsg.graph import symmetrized
+from srsg.kernels.arrays import KeptProblems
 from srsg.persistence import load_model, save_model
 from srsg.points import unit_points
 from srsg.running import ThreadEngine

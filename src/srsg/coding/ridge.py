@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import linalg, sparse
 
-from srsg.kernels.codes import Codes
+from srsg.kernels.arrays import Codes
 from srsg.kernels.ridge import keep_largest
 from srsg.points import BLOCK_SIZE, Points, Queries, Rows, blocks_of_rows, dense_rows, row_slices
 from srsg.running import Engine, ThreadEngine, serial_linear_algebra

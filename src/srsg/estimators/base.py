@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from copy import copy
 from dataclasses import dataclass, field, fields
@@ -65,9 +65,12 @@ INPUT_NAMES = ("n_features_in_", "feature_names_in_")
 SHARES = (0.5, 0.9, 0.99, 1.0)
 """The quantiles of the violations that are reported."""
 
-ACCEPTED = [np.float64, np.float32, *map(np.dtype, np.typecodes["AllInteger"])]
-"""Number types that X may have; others are converted to the first. Integers stay as they are:
-code that needs floats converts them block by block."""
+ACCEPTED: dict[str, Any] = {
+    "accept_sparse": "csr",
+    "dtype": [np.float64, np.float32, *map(np.dtype, np.typecodes["AllInteger"])],
+}
+"""What X may be; other number types are converted to the first. Integers stay as they are: code
+that needs floats converts them block by block."""
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -227,10 +230,10 @@ class GraphClusterer(
         -------
         self
         """
-        with self._running(X) as (points, names, run):
+        with self._running(X) as (coder, points, names, run):
             if self.n_clusters != "auto":
                 check_cluster_count(self.n_clusters, points.shape[0])
-            graph = build_graph(self._coder(), points, run)
+            graph = build_graph(coder, points, run)
             clusters, counted = self._cut(graph, run)
         return self._learn(graph, names, clusters, counted)
 
@@ -251,8 +254,8 @@ class GraphClusterer(
         -------
         self
         """
-        with self._running(X) as (points, names, run):
-            graph = build_graph(self._coder(), points, run)
+        with self._running(X) as (coder, points, names, run):
+            graph = build_graph(coder, points, run)
         return self._learn(graph, names)
 
     def fit_labels(self) -> Self:
@@ -437,7 +440,8 @@ class GraphClusterer(
         ndarray of shape (n_new,)
             Compare with ``1 - explained_``, the same of the fitted points.
         """
-        return 1.0 - explained_new(self.graph_, self._clusters, self._assigned(X))
+        new = self._assigned(X)
+        return 1.0 - explained_new(self.graph_, self._clusters, new)
 
     def relabel(
         self, n_clusters: NClusters | None = None, *, random_state: RandomState = None
@@ -596,8 +600,8 @@ class GraphClusterer(
         return cut_graph(graph, n_clusters, options, random_state, run), counted
 
     @contextmanager
-    def _running(self, X: Any) -> Iterator[tuple[Any, dict[str, Any], Engine]]:
-        """A fit in progress: the validated points, what is known about X, and the engine.
+    def _running(self, X: Any) -> Iterator[tuple[Coder, Any, dict[str, Any], Engine]]:
+        """A fit in progress: the method, the validated points, their names, and the engine.
 
         Nothing is learnt before the whole fit has succeeded.
         """
@@ -610,26 +614,24 @@ class GraphClusterer(
                 progress = stack.enter_context(reported_to_callbacks(self, X, progress))
             yield self._validated(X, progress)
 
-    def _validated(self, X: Any, progress: Any) -> tuple[Any, dict[str, Any], Engine]:
+    def _validated(self, X: Any, progress: Any) -> tuple[Coder, Any, dict[str, Any], Engine]:
         coder = self._coder()
-        points: Any
-        scratch = copy(self)  # scikit-learn notes what it learns about X in its attributes
         if is_dask(X):
             from srsg.estimators.dask_points import points_on_workers
 
             run = start_engine(self.n_jobs, progress, self.store, on_cluster=coder.on_cluster)
             points = points_on_workers(type(self).__name__, coder, X, run)
-            validate_data(scratch, points, skip_check_array=True)
+            points, names = noted_input(self, points, skip_check_array=True)
         else:
-            points = checked_input(scratch, X, ensure_min_samples=2, ensure_min_features=2)
+            least = {"ensure_min_samples": 2, "ensure_min_features": 2}
+            points, names = noted_input(self, X, **ACCEPTED, **least)
             # The engine notices too little memory before any is taken.
             bounded = points if coder.unit else None
             run = start_engine(
                 self.n_jobs, progress, self.store, bounded, on_cluster=coder.on_cluster
             )
         coder.check(points.shape[0], run)
-        noted = vars(scratch)
-        return points, {name: noted[name] for name in INPUT_NAMES if name in noted}, run
+        return coder, points, names, run
 
     def _learn(
         self,
@@ -638,9 +640,7 @@ class GraphClusterer(
         clusters: Clusters | None = None,
         counted: ScoredCounts | None = None,
     ) -> Self:
-        """Copy results to attributes; nothing that was learnt from other points survives."""
-        for name in [name for name in vars(self) if name.endswith("_")]:
-            delattr(self, name)
+        """Copy results to attributes."""
         learnt = names | attributes_of_graph(graph)
         if clusters is not None:
             learnt |= {
@@ -651,13 +651,12 @@ class GraphClusterer(
             }
         if counted is not None:
             learnt |= attributes_of_counts(counted)
-        for name, value in learnt.items():
-            setattr(self, name, value)
+        learn(self, learnt)
         return self
 
     def _prepared_new(self, X: Matrix) -> tuple[Any, Engine]:
         """New points in the form of the fitted ones, and the engine that codes them."""
-        checked = checked_input(self, X, reset=False)
+        checked = validate_data(self, X, **ACCEPTED, reset=False)
         coder = self.graph_.coder
         run = start_engine(
             self.n_jobs,
@@ -751,9 +750,20 @@ def best_counts(model: Any, n_best: int) -> list[int]:
     ).best(n_best)
 
 
-def checked_input(estimator: Any, X: Any, **options: Any) -> NDArray | sparse.csr_array:
-    """X, validated by scikit-learn."""
-    return validate_data(estimator, X, accept_sparse="csr", dtype=ACCEPTED, **options)
+def noted_input(estimator: Any, X: Any, **options: Any) -> tuple[Any, dict[str, Any]]:
+    """X, validated by scikit-learn, and what it notes about X; the estimator stays as it is."""
+    scratch = copy(estimator)
+    checked = validate_data(scratch, X, **options)
+    noted = vars(scratch)
+    return checked, {name: noted[name] for name in INPUT_NAMES if name in noted}
+
+
+def learn(estimator: Any, learnt: Mapping[str, Any]) -> None:
+    """Give an estimator what a fit has learnt; nothing of an earlier fit survives."""
+    for name in [name for name in vars(estimator) if name.endswith("_")]:
+        delattr(estimator, name)
+    for name, value in learnt.items():
+        setattr(estimator, name, value)
 
 
 def is_dask(X: Any) -> bool:

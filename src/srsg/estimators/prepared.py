@@ -7,7 +7,6 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.base import BaseEstimator, ClusterMixin, clone
 from sklearn.impute import KNNImputer
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
@@ -15,7 +14,9 @@ from sklearn.utils import Tags
 from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from srsg.estimators.base import ACCEPTED, learn, noted_input
 from srsg.explaining.confidence import predict_with_confidence
+from srsg.points import name_rows
 from srsg.running.warnings import made_dense
 from srsg.types import FloatArray, Matrix
 
@@ -57,6 +58,9 @@ class Columns:
     def learnt(cls, X: NDArray, scale: Scale, impute: Impute) -> Self:
         """The columns of a table; values that are NaN are missing."""
         offset = factor = fill = similar = None
+        empty = np.flatnonzero(np.isnan(X).all(axis=0))
+        if empty.size:
+            raise ValueError(f"X has no values in columns {name_rows(empty)}: leave them out.")
         # Before gaps are filled: which rows are most alike depends on the scale. Both scalers
         # ignore what is missing.
         if scale == "standard":
@@ -75,10 +79,11 @@ class Columns:
 
     def applied(self, X: Any) -> Any:
         """Rows as the clusterer gets them."""
-        if self.offset is not None:
-            # In two steps of their own, as scikit-learn's scalers do: the same bits.
-            X = X - self.offset
-            X = X / self.factor
+        if self.offset is not None and self.factor is not None:
+            # In two steps and in the precision of X, as StandardScaler does: the same bits.
+            dtype = np.float32 if X.dtype == np.float32 else np.float64
+            X = X - self.offset.astype(dtype)
+            X = X / self.factor.astype(dtype)
         if self.fill is not None:
             return np.where(np.isnan(X), self.fill, X)
         if self.similar is not None:
@@ -150,9 +155,8 @@ class PreparedClusterer(ClusterMixin, BaseEstimator):
         -------
         self
         """
-        columns, rows = self._learnt(X)
-        clusterer = clone(self.clusterer).fit(rows)
-        self.columns_, self.clusterer_ = columns, clusterer
+        rows, learnt = self._learnt(X)
+        learn(self, {**learnt, "clusterer_": clone(self.clusterer).fit(rows)})
         return self
 
     def fit_graph(self, X: Matrix, y: None = None) -> Self:
@@ -169,9 +173,8 @@ class PreparedClusterer(ClusterMixin, BaseEstimator):
         -------
         self
         """
-        columns, rows = self._learnt(X)
-        clusterer = clone(self.clusterer).fit_graph(rows)
-        self.columns_, self.clusterer_ = columns, clusterer
+        rows, learnt = self._learnt(X)
+        learn(self, {**learnt, "clusterer_": clone(self.clusterer).fit_graph(rows)})
         return self
 
     def predict(self, X: Matrix, novelty: float | None = None) -> NDArray[np.intp]:
@@ -189,9 +192,10 @@ class PreparedClusterer(ClusterMixin, BaseEstimator):
         -------
         ndarray of shape (n_new,)
         """
+        rows = self.prepared(X)
         if novelty is None:
-            return self.clusterer_.predict(self.prepared(X))
-        return predict_with_confidence(self.clusterer_, self.prepared(X), novelty=novelty)[0]
+            return self.clusterer_.predict(rows)
+        return predict_with_confidence(self.clusterer_, rows, novelty=novelty)[0]
 
     def columns_of(self, X: Matrix) -> Any:
         """Learn only the columns, and return the points as a clusterer would get them.
@@ -205,7 +209,8 @@ class PreparedClusterer(ClusterMixin, BaseEstimator):
         -------
         array or csr_array of shape (n_samples, n_features)
         """
-        self.columns_, rows = self._learnt(X)
+        rows, learnt = self._learnt(X)
+        learn(self, learnt)
         return rows
 
     def prepared(self, X: Matrix) -> Any:
@@ -221,7 +226,8 @@ class PreparedClusterer(ClusterMixin, BaseEstimator):
         array or csr_array of shape (n_new, n_features)
         """
         check_is_fitted(self, "clusterer_")
-        return self.columns_.applied(self._checked(X, reset=False))
+        checked = validate_data(self, X, **self._accepted(), reset=False)
+        return self.columns_.applied(self._as_needed(checked))
 
     @property
     def labels_(self) -> NDArray[np.intp]:
@@ -229,21 +235,22 @@ class PreparedClusterer(ClusterMixin, BaseEstimator):
         check_is_fitted(self, "clusterer_")
         return self.clusterer_.labels_
 
-    def _learnt(self, X: Matrix) -> tuple[Columns, Any]:
+    def _learnt(self, X: Matrix) -> tuple[Any, dict[str, Any]]:
+        """The points as the clusterer gets them, and what was learnt on the way."""
         self._validate_params()
-        checked = self._checked(X, reset=True)
-        columns = Columns()
+        checked, names = noted_input(self, X, **self._accepted())
+        checked, columns = self._as_needed(checked), Columns()
         if self.scale is not None or self.impute is not None:
-            checked = made_dense(checked, "columns that are scaled or filled are dense")
             columns = Columns.learnt(checked, self.scale, self.impute)
-        return columns, columns.applied(checked)
+        return columns.applied(checked), {**names, "columns_": columns}
 
-    def _checked(self, X: Matrix, *, reset: bool) -> Any:
-        finite: Any = "allow-nan" if self.impute is not None else True
-        checked = validate_data(
-            self, X, accept_sparse="csr", dtype="numeric", ensure_all_finite=finite, reset=reset
-        )
-        return checked if sparse.issparse(checked) else np.asarray(checked)
+    def _accepted(self) -> dict[str, Any]:
+        return ACCEPTED | {"ensure_all_finite": "allow-nan" if self.impute is not None else True}
+
+    def _as_needed(self, X: Any) -> Any:
+        if self.scale is None and self.impute is None:
+            return X
+        return made_dense(X, "columns that are scaled or filled are dense")
 
     def __sklearn_tags__(self) -> Tags:
         tags: Tags = super().__sklearn_tags__()

@@ -9,12 +9,11 @@ import numpy as np
 from scipy import sparse
 
 from srsg.coding.coder import Coder, fitted_points
-from srsg.coding.neighbors import nearest_neighbors
+from srsg.coding.neighbors import most_correlated, nearest_neighbors
 from srsg.estimators.base import GraphClusterer
-from srsg.graph import Coded, FittedGraph, neighbor_graph
+from srsg.graph import Coded, FittedGraph
 from srsg.points import Points
 from srsg.running import Engine
-from srsg.types import IntArray
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,30 +21,28 @@ class TSCCoder(Coder):
     """Weights of the points at the smallest angles."""
 
     def code(self, points: Points, run: Engine) -> Coded:
-        nearest = nearest_neighbors(points, min(self.n_neighbors, points.n - 1), engine=run)
-        return Coded(_weights(points, points, nearest), nearest)
+        count = min(self.n_neighbors, points.n - 1)
+        cosines = most_correlated(points, count, engine=run)
+        return Coded(_weights(cosines), nearest_neighbors(points, count, engine=run))
 
     def code_new(self, fitted: FittedGraph, new: Points, run: Engine) -> sparse.csr_array:
         points = fitted_points(fitted, run)
         count = min(self.n_neighbors, points.n)
-        return _weights(points, new, nearest_neighbors(points, count, queries=new, engine=run))
+        return _weights(most_correlated(points, count, queries=new, engine=run))
 
 
-def _weights(points: Points, vectors: Points, nearest: IntArray) -> sparse.csr_array:
-    """``exp(-2 arccos |x_j' x_i|)`` of every vector and its nearest points."""
-    graph = neighbor_graph(nearest, points.n)
-    rows = np.repeat(np.arange(vectors.n), np.diff(graph.indptr))
-    pairs = vectors.x[rows] * points.x[graph.indices]
-    cosines = np.asarray(pairs.sum(axis=1), dtype=np.float64).ravel()
-    graph.data = np.exp(-2 * np.arccos(np.minimum(np.abs(cosines), 1.0)))
-    return graph
+def _weights(cosines: sparse.csr_array) -> sparse.csr_array:
+    """``exp(-2 arccos |x_j' x_i|)`` in place of the cosines."""
+    cosines.data = np.exp(-2 * np.arccos(np.minimum(np.abs(cosines.data), 1.0)))
+    return cosines
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class TSCGraph(GraphClusterer):
     """Thresholding-based subspace clustering (Heckel and Boelcskei, 2015).
 
-    Every unit-norm point is joined to its neighbours by weights ``exp(-2 arccos |x_j' x_i|)``.
+    Every unit-norm point is joined to those at the smallest angles, mirror images included, by
+    weights ``exp(-2 arccos |x_j' x_i|)``.
 
     Parameters
     ----------

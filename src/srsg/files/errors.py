@@ -132,3 +132,15 @@ def writer_for(
         known = " ".join(writers)
         raise FileError(f"{path}: cannot be written: its name must end in one of {known}.")
     return writers[ending]
+
+
+def in_words(n_bytes: float) -> str:
+    """An amount of memory as text for a message.
+
+    Examples
+    --------
+    >>> from srsg.files.errors import in_words
+    >>> in_words(2.5e9), in_words(3e5)
+    ('2.5 GB', '0.3 MB')
+    """
+    return f"{n_bytes / 1e9:.1f} GB" if n_bytes >= 1e9 else f"{n_bytes / 1e6:.1f} MB"

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from srsg.kernels.codes import symmetrized
+from srsg.graph import symmetrized
 from srsg.report.charts import histogram, line_chart
 from srsg.report.choice import cluster_counts
 from srsg.report.findings import Findings

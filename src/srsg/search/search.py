@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from srsg.counting.counts import MAX_LINKED_POINTS
 from srsg.counting.reproducibility import ScoredCounts
 from srsg.cutting.cut import check_cluster_count
-from srsg.estimators.base import attributes_of_counts, best_counts
+from srsg.estimators.base import attributes_of_counts, best_counts, learn, noted_input
 from srsg.explaining.confidence import confidence, predict_with_confidence
 from srsg.explaining.unwrapping import clusterer_of
 from srsg.running.progress import SILENT, Progress, Stage, progress_for, quietly, send_progress_to
@@ -206,9 +206,8 @@ class StabilitySearch(ClusterMixin, BaseEstimator):
         self
         """
         self._validate_params()
-        X = validate_data(
-            self, X, accept_sparse="csr", ensure_min_samples=LEAST_POINTS, ensure_min_features=2
-        )
+        least = {"ensure_min_samples": LEAST_POINTS, "ensure_min_features": 2}
+        X, names = noted_input(self, X, accept_sparse="csr", **least)
         if self.n_clusters != "auto":
             check_cluster_count(self.n_clusters, X.shape[0])
         rng = check_random_state(self.random_state)
@@ -237,23 +236,27 @@ class StabilitySearch(ClusterMixin, BaseEstimator):
             with progress.stage(f"{name}: all points", 1), send_progress_to(SILENT):
                 model = _fitted(winner, models.get(best), X, counts[best], seed)
             whole.advance(LAST_FIT_COSTS)
-        self.best_index_, self.best_name_, self.best_estimator_ = best, candidates[best][0], model
-        self.labels_ = clusterer_of(model).labels_
-        self.certainty_ = confidence(model, X)
-        self.n_clusters_ = counts[best]
-        self.columns_ = columns.value
-        self.results_ = _results(candidates, counts, scores)
         others = np.delete(scores.total, best)
-        self.margin_ = float(scores.total[best] - others.max()) if others.size else np.inf
         stable = scores.points[best] >= LEAST_STABILITY
-        self.structure_found_ = bool(stable and counted[best].structure_found)
+        structure_found = bool(stable and counted[best].structure_found)
+        learnt = {
+            "best_index_": best,
+            "best_name_": name,
+            "best_estimator_": model,
+            "labels_": clusterer_of(model).labels_,
+            "certainty_": confidence(model, X),
+            "n_clusters_": counts[best],
+            "columns_": columns.value,
+            "results_": _results(candidates, counts, scores),
+            "margin_": float(scores.total[best] - others.max()) if others.size else np.inf,
+            "structure_found_": structure_found,
+        }
         if self.n_clusters == "auto":
-            evidence = replace(counted[best], structure_found=self.structure_found_)
-            # The clusterer has it too, for its report and its file.
-            owners = [self, clusterer_of(model)] if builds_graph(model) else [self]
-            for owner in owners:
-                for name, value in attributes_of_counts(evidence).items():
-                    setattr(owner, name, value)
+            evidence = replace(counted[best], structure_found=structure_found)
+            learnt |= attributes_of_counts(evidence)
+            if builds_graph(model):  # the clusterer has it too, for its report and its file
+                vars(clusterer_of(model)).update(attributes_of_counts(evidence))
+        learn(self, names | learnt)
         return self
 
     @property
