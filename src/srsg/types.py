@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any, Literal
 
 import numpy as np
@@ -11,6 +12,7 @@ from scipy import sparse
 Matrix = ArrayLike | sparse.sparray | sparse.spmatrix
 """Anything two-dimensional a user may pass: arrays, lists, DataFrames, sparse matrices."""
 
+FilePath = str | os.PathLike[str]
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 

@@ -158,7 +158,7 @@ def _one_thread() -> Iterator[None]:
 
 def check_faiss() -> Any:
     """The library that searches, or a one-line error that says how to get it."""
-    return needed("faiss", "approximate=True needs faiss", "approximate")
+    return needed("faiss", "n_candidates needs faiss", "approximate")
 
 
 def check_candidates(n_candidates: int, n_neighbors: int, run: Engine) -> None:

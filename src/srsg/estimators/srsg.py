@@ -16,6 +16,7 @@ from srsg.coding.l1 import CERTIFIED, certified_l1_codes, l1_codes
 from srsg.coding.sweeps import auto_step, new_srsg_codes, srsg_codes, theorem_step
 from srsg.cutting.cut import Affinity
 from srsg.estimators.base import AT_LEAST_ONE, NOT_NEGATIVE, POSITIVE, GraphClusterer
+from srsg.estimators.l1_graph import L1Coder
 from srsg.graph import Coded, FittedGraph, neighbor_graph, symmetrized
 from srsg.points import Points
 from srsg.registry import methods
