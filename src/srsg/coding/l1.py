@@ -54,12 +54,6 @@ another group."""
 ROUNDING = 1e-14
 """Rounding of the inner products of unit vectors: no smaller violation means anything."""
 
-UNIT_ERROR = 0.01
-"""How far from 1 the squared length of a point may be, and more."""
-
-CERTIFIED = ("certified", "kkt_violation", "dual_gap", "n_scans")
-"""What :func:`certified_l1_codes` learns."""
-
 
 @dataclass(frozen=True)
 class L1Codes:

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from srsg.coding.certified import codes_are_certified
 from srsg.coding.coder import Coder, fitted_points
-from srsg.coding.l1 import CERTIFIED, certified_l1_codes, l1_codes
+from srsg.coding.l1 import certified_l1_codes, l1_codes
 from srsg.estimators.base import AT_LEAST_ONE, POSITIVE, GraphClusterer
 from srsg.graph import Coded, FittedGraph
 from srsg.points import Points
@@ -22,7 +22,10 @@ class L1Coder(Coder):
 
     lam: float = 0.1
 
-    results: ClassVar[tuple[str, ...]] = (*Coder.results, *CERTIFIED)
+    results: ClassVar[tuple[str, ...]] = (
+        *Coder.results,
+        *("certified", "kkt_violation", "dual_gap", "n_scans"),
+    )
     on_cluster: ClassVar[bool] = True
 
     def code(self, points: Points, run: Engine) -> Coded:

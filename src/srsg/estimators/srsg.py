@@ -12,7 +12,7 @@ from sklearn.utils._param_validation import StrOptions
 
 from srsg.coding.certified import codes_are_certified
 from srsg.coding.coder import Coder, fitted_points
-from srsg.coding.l1 import CERTIFIED, certified_l1_codes, l1_codes
+from srsg.coding.l1 import certified_l1_codes, l1_codes
 from srsg.coding.sweeps import auto_step, new_srsg_codes, srsg_codes, theorem_step
 from srsg.cutting.cut import Affinity
 from srsg.estimators.base import AT_LEAST_ONE, NOT_NEGATIVE, POSITIVE, GraphClusterer
@@ -40,7 +40,7 @@ class SRSGCoder(Coder):
     tol: float | None = None
 
     results: ClassVar[tuple[str, ...]] = (
-        *(*Coder.results, *CERTIFIED),
+        *L1Coder.results,
         *("init_codes", "objective_history", "n_sweeps", "n_iter"),
         *("step", "n_steps_cut", "n_let_in"),
     )
