@@ -223,7 +223,7 @@ def stop():
 def test_an_interrupted_fit_goes_on_with_the_same_bits(tmp_path, block_size, stage):
     block_size(32)
     settings = {"store": tmp_path, "random_state": 0, "n_jobs": 1}
-    moment = {"begins" if stage == "eigen" else "advances": {stage: stop}}
+    moment = {"advances" if stage.startswith("codes") else "begins": {stage: stop}}
     with send_progress_to(Disturbed(**moment)), pytest.raises(KeyboardInterrupt):
         SRSG(5, **settings).fit(X)
     resumed = Disturbed()
