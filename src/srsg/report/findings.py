@@ -15,6 +15,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.metrics.cluster import contingency_matrix
 from sklearn.pipeline import Pipeline
 
+from srsg.estimators import PreparedClusterer
 from srsg.explaining.confidence import Confidence, confidence
 from srsg.explaining.unwrapping import best_of, clusterer_of
 from srsg.metrics import scores
@@ -27,6 +28,8 @@ EIGENVALUES_UP_TO = 10_000
 """With more points, the eigenvalues after the last one used would take too long for a page."""
 
 FURTHER_EIGENVALUES = 8
+
+SCALED = {"standard": "standardised columns", "minmax": "columns scaled to the range 0 to 1"}
 
 
 @dataclass(frozen=True)
@@ -123,6 +126,9 @@ class Findings:
         words = [self.method]
         if isinstance(best, Pipeline) and len(best.steps) > 1:
             words.append(f"after {', '.join(type(step).__name__ for _, step in best.steps[:-1])}")
+        if isinstance(best, PreparedClusterer):
+            words += [f"of {SCALED[best.scale]}"] if best.scale else []
+            words += ["with gaps filled in"] if best.impute else []
         if self.search is not None:
             words.append("(chosen by StabilitySearch)")
         return " ".join(words)
