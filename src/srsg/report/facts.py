@@ -37,6 +37,9 @@ EIGENVALUES_UP_TO = 10_000
 FURTHER_EIGENVALUES = 8
 
 
+SCALED = {"standard": "standardised columns", "minmax": "columns scaled to the range 0 to 1"}
+
+
 class Confusion(NamedTuple):
     """Numbers of points of each class in each cluster.
 
@@ -192,8 +195,9 @@ class Facts:
         words = [self.method]
         if isinstance(best, Pipeline) and len(best.steps) > 1:
             words.append(f"after {', '.join(type(step).__name__ for _, step in best.steps[:-1])}")
-        if isinstance(best, PreparedClusterer) and best.scale is not None:
-            words.append({"standard": "standardised", "minmax": "scaled to 0 to 1"}[best.scale])
+        if isinstance(best, PreparedClusterer):
+            words += [f"of {SCALED[best.scale]}"] if best.scale else []
+            words += ["with gaps filled in"] if best.impute else []
         if self.search is not None:
             words.append("(chosen by StabilitySearch)")
         return " ".join(words)
