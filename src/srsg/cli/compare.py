@@ -16,20 +16,14 @@ from srsg.cli.groups import Preparing, Reading
 
 if TYPE_CHECKING:
     from srsg.cli.comparison import MethodResult
-    from srsg.files import Table
 
-Row = Mapping[str, Any]
-
-FORMATS = {"AC": ".4f", "NMI": ".4f", "ARI": ".4f", "seconds": ".2f", "megabytes": ".0f"}
-SCORES = tuple(FORMATS)[:3]
+SCORES = ("AC", "NMI", "ARI")
+FORMATS = {**dict.fromkeys(SCORES, ".4f"), "seconds": ".2f", "megabytes": ".0f"}
 
 CLUSTERS = options.option(
-    "Number of clusters.",
-    *("-k", "--clusters"),
-    min=1,
-    show_default="that of the known classes",
+    "Number of clusters.", "-k", "--clusters", min=1, show_default="that of the known classes"
 )
-METHODS = options.option(
+NAMES = options.option(
     "The methods to compare, separated by commas.",
     "--methods",
     parser=options.parse_methods,
@@ -43,7 +37,7 @@ OUTPUT = options.option("The table: .csv or .md.", "-o", "--output")
 def compare(
     data: str = options.DATA,
     clusters: int | None = CLUSTERS,
-    names: Any = METHODS,
+    names: Any = NAMES,
     output: Path | None = OUTPUT,
     *,
     reading: Reading,
@@ -71,68 +65,47 @@ def compare(
         impute = preparing.impute
         table = inputs.read(data, reading, progress, keep_missing=impute is not None)
         tell(progress, table.notes)
-        scale, notes = inputs.chosen_scale(table.X, preparing, table)
-        tell(progress, (*notes, *inputs.notes_on_gaps(table.X, impute)))
+        if clusters is None:
+            if table.y is None:
+                raise typer.BadParameter(
+                    "say how many clusters there are (-k) or which classes are known (--labels)."
+                )
+            clusters = len(set(table.y.tolist()))
+        # Checked here, once: otherwise every method would fail with the same error.
+        check_cluster_count(clusters, table.X.shape[0])
         X = table.X
+        scale, notes = inputs.chosen_scale(X, preparing, table)
+        tell(progress, notes + inputs.notes_on_gaps(X, impute))
         if scale is not None or impute is not None:
             X = Columns.learnt(X, scale, impute).applied(X)
         if not quiet:
             tell(progress, inputs.notes_on_near_rows(X))
-        if clusters is None:
-            clusters = _number_of_classes(table)
-        # Checked here, once: otherwise every method would fail with the same error.
-        check_cluster_count(clusters, table.X.shape[0])
+        given: Any = {"random_state": seed, "n_jobs": jobs, "affine": scale == "standard"}
         results = []
         with progress.stage("all methods", len(names)) as stage:
             for result in compare_methods(
-                X,
-                clusters,
-                y=table.y,
-                names=names,
-                random_state=seed,
-                n_jobs=jobs,
-                affine=scale == "standard",
-                progress=progress,
+                X, clusters, y=table.y, names=names, progress=progress, **given
             ):
                 results.append(result)
                 stage.advance()
-    show(results, table.y is not None, output, json=json, quiet=quiet)
-
-
-def _number_of_classes(table: Table) -> int:
-    if table.y is None:
-        raise typer.BadParameter(
-            "say how many clusters there are (-k) or which classes are known (--labels)."
-        )
-    return len(set(table.y.tolist()))
+    show(results, output, json=json, quiet=quiet)
 
 
 def show(
-    results: Sequence[MethodResult],
-    has_classes: bool,
-    output: Path | None,
-    *,
-    json: bool = False,
-    quiet: bool = False,
+    results: Sequence[MethodResult], output: Path | None, *, json: bool = False, quiet: bool = False
 ) -> None:
     """Print the results and write them to a file; an error if every method failed."""
     rows = [row_of(result) for result in results]
-    good = [result for result in results if result.labels is not None]
     if output is not None:
         _write(output, rows)
     if json:
         print(jsonlib.dumps(rows, indent=2))
     else:
-        heads = ["method", *(name for name in FORMATS if has_classes or name not in SCORES)]
-        _print_table(heads, _cells(rows, heads, "[bold]", "[/]"))
-        if not has_classes and len(good) > 1:
-            print()
-            _print_agreement(good)
+        _print_tables(results, rows)
     for result in () if quiet else results:
-        for message in (result.error, *result.warnings):
-            if message:
-                note(f"{result.method}: {message}")
-    if not good:
+        for message in filter(None, (result.error, *result.warnings)):
+            note(f"{result.method}: {message}")
+    if all(result.error for result in results):
         raise fail(f"no method succeeded; {results[0].method}: {results[0].error}")
 
 
@@ -151,41 +124,49 @@ def _rounded(value: float | None, digits: int) -> float | None:
     return None if value is None else round(value, digits)
 
 
-def _cells(rows: Sequence[Row], heads: Sequence[str], *bold: str) -> list[list[str]]:
-    """The rows as text, the best of each score between the marks for bold."""
+def _cells(rows: Sequence[Mapping[str, Any]], heads: Sequence[str], *bold: str) -> list[list[str]]:
+    """The rows as text, the best of each score between the two marks for bold."""
     best = {name: max(row[name] or 0.0 for row in rows) for name in SCORES}
 
     def cell(name: str, value: Any) -> str:
-        if value is None:
-            return ""
-        text = format(value, FORMATS.get(name, ""))
-        return text.join(bold) if value == best.get(name) else text
+        text = "" if value is None else format(value, FORMATS.get(name, ""))
+        return text.join(bold) if text and value == best.get(name) else text
 
     return [[cell(name, row[name]) for name in heads] for row in rows]
 
 
-def _print_table(heads: Sequence[str], lines: Sequence[Sequence[str]], title: str = "") -> None:
-    from rich.console import Console
-    from rich.table import Table as Drawn
+def _print_tables(results: Sequence[MethodResult], rows: Sequence[Mapping[str, Any]]) -> None:
+    """Print the rows and, without scores, how far the methods agree with each other."""
+    scored = any(result.scores for result in results)
+    heads = ["method", *(name for name in FORMATS if scored or name not in SCORES)]
+    _print_table(heads, _cells(rows, heads, "[bold]", "[/]"))
+    good = [result for result in results if result.labels is not None]
+    if scored or len(good) < 2:
+        return
+    from srsg.cli.comparison import pairwise_ari
 
-    table = Drawn(title=title or None, box=None, pad_edge=False, title_justify="left")
-    for head in heads:
-        table.add_column(head, justify="left" if head == heads[0] else "right", no_wrap=True)
+    names = [result.method for result in good]
+    shares = [[f"{share:.2f}" for share in line] for line in pairwise_ari(good)]
+    lines = [[name, *line] for name, line in zip(names, shares, strict=True)]
+    print()
+    _print_table(["", *names], lines, title="agreement (ARI)")
+
+
+def _print_table(
+    heads: Sequence[str], lines: Sequence[Sequence[str]], title: str | None = None
+) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=title, box=None, pad_edge=False, title_justify="left")
+    for place, head in enumerate(heads):
+        table.add_column(head, justify="right" if place else "left", no_wrap=True)
     for line in lines:
         table.add_row(*line)
     Console(highlight=False).print(table)
 
 
-def _print_agreement(results: Sequence[MethodResult]) -> None:
-    from srsg.cli.comparison import pairwise_ari
-
-    names = [result.method for result in results]
-    shares = [[f"{value:.2f}" for value in line] for line in pairwise_ari(results)]
-    lines = [[name, *line] for name, line in zip(names, shares, strict=True)]
-    _print_table(["", *names], lines, "agreement (ARI)")
-
-
-def _write(path: Path, rows: Sequence[Row]) -> None:
+def _write(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
     import csv
 
     from srsg.files import atomic_write

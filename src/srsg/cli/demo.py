@@ -54,5 +54,5 @@ def demo(output: Path = FOLDER, jobs: int | None = JOBS, quiet: bool = QUIET) ->
                 seconds=seconds,
                 methods=[row_of(result) for result in results],
             )
-    show(results, True, table, quiet=quiet)
+    show(results, table, quiet=quiet)
     print(f"The report, to open in a browser: {page}")

@@ -76,11 +76,7 @@ DATA: Any = typer.Argument(
     show_default=False,
 )
 CLUSTERS = option(
-    "Number of clusters.",
-    *("-k", "--clusters"),
-    default=AUTO,
-    parser=parse_count,
-    metavar="NUMBER",
+    "Number of clusters.", "-k", "--clusters", default=AUTO, parser=parse_count, metavar="NUMBER"
 )
 SEED = option("Seed of K-means; the same seed gives the same labels.", "--seed", default=0, min=0)
 JOBS = option("Threads; results do not depend on them.", "--jobs", show_default="all cores")

@@ -24,8 +24,7 @@ from srsg.metrics import scores
 
 
 def check_outputs(
-    outputs: Mapping[str, tuple[Path | None, tuple[str, ...]]],
-    inputs: Sequence[str | Path | None],
+    outputs: Mapping[str, tuple[Path | None, tuple[str, ...]]], inputs: Sequence[str | Path | None]
 ) -> None:
     """Raise an error now for a file that could not be written at the end.
 
