@@ -112,12 +112,15 @@ def approximate_l1_codes(
     with engine.progress.stage("index of the points", 1):
         index = CandidateIndex.of(points, n_candidates)
     task = partial(_code, lam=lam, n_candidates=n_candidates, n_neighbors=n_neighbors)
-    data = _Searched(points, index, bool(points.x.min() < 0))
+    data = points, index, bool(points.x.min() < 0)
     blocks = blocks_of_rows(points.n, SEARCHED_AT_ONCE)
     coded = engine.map(task, data, blocks, label="codes over candidates")
     codes = sparse.csr_array(sparse.vstack([block for block, _ in coded]))
 
-    sample = _sample(points.n, n_certified, random_state or np.random.RandomState())
+    sample = np.arange(points.n)
+    if points.n > n_certified:
+        rng = random_state or np.random.RandomState()
+        sample = np.sort(rng.choice(points.n, n_certified, replace=False))
     certificate = certificates_of(points, codes, lam, sample, engine=engine)
     return ApproximateCodes(
         codes=codes,
@@ -128,23 +131,19 @@ def approximate_l1_codes(
     )
 
 
-@dataclass(frozen=True)
-class _Searched:
-    """Points, an index of them, and whether they have negative entries."""
-
-    points: Points
-    index: CandidateIndex
-    signed: bool
-
-
 def _code(
-    data: _Searched, rows: IntArray, *, lam: float, n_candidates: int, n_neighbors: int
+    data: tuple[Points, CandidateIndex, bool],
+    rows: IntArray,
+    *,
+    lam: float,
+    n_candidates: int,
+    n_neighbors: int,
 ) -> tuple[sparse.csr_array, IntArray]:
     """Codes of some points, and their neighbours."""
-    search = data.index.search
-    targets = data.points.x[rows]
+    points, index, signed = data
+    search, targets = index.search, points.x[rows]
     # As the kernels take them: one type for both precisions.
-    x, coded = data.points.for_kernels, kernel_rows(targets)
+    x, coded = points.for_kernels, kernel_rows(targets)
     codes = Codes.empty(len(rows), n_candidates)
 
     # First half: points that correlate with the target. They give a first code.
@@ -155,7 +154,7 @@ def _code(
         nearest_candidates(x, coded, near.ids, neighbors)
     # Coefficients may be negative, but the index finds only positive correlations. Negative ones
     # are found with the negated points. Points without negative entries have none.
-    opposite = [search(-targets, rows, half)] if data.signed else []
+    opposite = [search(-targets, rows, half)] if signed else []
     add_candidates(codes, strongest_of([near, *opposite], half), half)
     solve_over_candidates(x, coded, codes, lam / 2)
 
@@ -166,14 +165,8 @@ def _code(
     left_over = [search(sign * resid, rows, n_candidates) for sign in (1, -1)]
     add_candidates(codes, strongest_of(left_over, n_candidates), n_candidates)
     solve_over_candidates(x, coded, codes, lam / 2)
-    _polish(data.points, targets, codes, lam)
-    return codes.to_csr(data.points.n), neighbors
-
-
-def _sample(n_points: int, n_certified: int, random_state: np.random.RandomState) -> IntArray:
-    if n_points <= n_certified:
-        return np.arange(n_points)
-    return np.sort(random_state.choice(n_points, n_certified, replace=False))
+    _polish(points, targets, codes, lam)
+    return codes.to_csr(points.n), neighbors
 
 
 def certificates_of(

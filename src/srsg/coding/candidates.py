@@ -157,4 +157,4 @@ def _one_thread() -> Iterator[None]:
 
 def check_faiss() -> Any:
     """The library that searches, or a one-line error that says how to get it."""
-    return needed("faiss", "approximate=True needs faiss", "approximate")
+    return needed("faiss", "n_candidates needs faiss", "approximate")
