@@ -1,6 +1,7 @@
 """Does confidence say how often labels are right?
 
-    python -m benchmarks.calibration --data DIR [--keel DIR] [--out docs/results/calibration.md]
+    python -m benchmarks.calibration --data DIR [--keel DIR]
+        [--out docs/results/parts/calibration.md]
 
 For every data set: the accuracy of the labels after the best matching with the true classes, the
 mean confidence, and the expected calibration error of the confidence (10 bins). Beside it, two

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from srsg.kernels.codes import symmetrized
 from srsg.points import EqualPoints
 from srsg.running.checking import Rule
 from srsg.types import Graph, IntArray
@@ -190,3 +189,21 @@ def neighbor_graph(neighbors: IntArray, n_points: int | None = None) -> sparse.c
     # Neighbours came nearest first. Sorted by index, all that follows has one fixed order.
     graph.sort_indices()
     return graph
+
+
+def symmetrized(codes: sparse.csr_array) -> sparse.csr_array:
+    """The affinity of eq. (2): ``W = (|Z| + |Z|^T) / 2``.
+
+    Examples
+    --------
+    >>> from scipy import sparse
+    >>> from srsg.graph import symmetrized
+    >>> symmetrized(sparse.csr_array([[0.0, -0.5], [0.0, 0.0]])).toarray()
+    array([[0.  , 0.25],
+           [0.25, 0.  ]])
+    """
+    magnitude = abs(codes)
+    affinity = sparse.csr_array((magnitude + magnitude.T) / 2)
+    affinity.eliminate_zeros()  # half of the smallest number is zero, and no edge
+    affinity.sort_indices()  # in one fixed order, sums along rows have the same bits
+    return affinity

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+import os
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,42 +12,9 @@ from scipy import sparse
 Matrix = ArrayLike | sparse.sparray | sparse.spmatrix
 """Anything two-dimensional a user may pass: arrays, lists, DataFrames, sparse matrices."""
 
+FilePath = str | os.PathLike[str]
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
-
-
-class DenseRows(NamedTuple):
-    """Points in one of two precisions, as kernels take them; the array of the other has no rows.
-
-    To numba both are of one type, so kernels are compiled once.
-    """
-
-    double: FloatArray
-    single: NDArray[np.float32]
-
-
-class SparseRows(NamedTuple):
-    """The parts of a CSR matrix, as kernels take them; columns are sorted within every row."""
-
-    data: FloatArray
-    indices: NDArray[np.int32]
-    indptr: IntArray
-    n_columns: int
-
-
-class LeftOut(NamedTuple):
-    """What inner products leave out: the lengths of the rests of the vectors and of the points.
-
-    The exact product of vector p and point t differs by at most ``vectors[p] * points[t]``, and by
-    rounding.
-    """
-
-    vectors: NDArray[np.float32]
-    points: NDArray[np.float32]
-
-    @classmethod
-    def nothing(cls, n_vectors: int, n_points: int) -> LeftOut:
-        return cls(np.zeros(n_vectors, np.float32), np.zeros(n_points, np.float32))
 
 
 Graph = sparse.csr_array | FloatArray

@@ -28,7 +28,6 @@ from srsg.cli.console import note, say
 from srsg.cli.groups import Reading
 from srsg.cli.preparation import Preparing, notes_on_near_rows, prepare
 from srsg.registry import Method
-from srsg.running.config import config_context
 from srsg.running.progress import SILENT, announce_compiling
 
 if TYPE_CHECKING:
@@ -99,6 +98,8 @@ def cluster(
             notes += notes_on_near_rows(X)
         for line in () if quiet else notes:
             note(line)
+        from srsg import config_context
+
         with announce_compiling(SILENT if quiet else progress), config_context(**running.config()):
             model.fit(X)
         estimator = vars(model).get("clusterer_", model)

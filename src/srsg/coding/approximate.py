@@ -16,10 +16,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from srsg.coding.candidates import CandidateIndex, strongest_of
+from srsg.kernels.arrays import Certificate, Codes, InsideTerms, Penalty
 from srsg.kernels.candidates import add_candidates, nearest_candidates, solve_over_candidates
-from srsg.kernels.codes import Codes, keep_supports, residuals
+from srsg.kernels.codes import keep_supports, residuals
 from srsg.kernels.correlations import strongest
-from srsg.kernels.lasso import Certificate, InsideTerms, Penalty, certify, solve_working_sets
+from srsg.kernels.lasso import certify, solve_working_sets
 from srsg.points import Points, blocks_of_rows, kernel_rows
 from srsg.running import Engine, ThreadEngine
 from srsg.types import FloatArray, IntArray

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from srsg.files.errors import needed
 from srsg.points import Points
+from srsg.running import Engine, ThreadEngine
 from srsg.types import IntArray
 
 CELLS_OF_ROOT = 2
@@ -158,3 +159,18 @@ def _one_thread() -> Iterator[None]:
 def check_faiss() -> Any:
     """The library that searches, or a one-line error that says how to get it."""
     return needed("faiss", "n_candidates needs faiss", "approximate")
+
+
+def check_candidates(n_candidates: int, n_neighbors: int, run: Engine) -> None:
+    """Raise an error if codes over so many candidates cannot be found here."""
+    check_faiss()
+    if not isinstance(run, ThreadEngine):
+        raise ValueError(
+            "n_candidates needs an index of all points in this process: it requires "
+            "engine='threads'."
+        )
+    if n_candidates < n_neighbors:
+        raise ValueError(
+            f"n_candidates={n_candidates} must be at least n_neighbors={n_neighbors}, which are "
+            "found among them."
+        )

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
+from srsg.coding.candidates import check_candidates
 from srsg.coding.kept import arrays_of_coded, coded_from_arrays, rules_of_coded, sizes_of_coded
 from srsg.coding.neighbors import Searchable, nearest_neighbors, of_moderate_size
-from srsg.graph import Coded, FittedGraph
-from srsg.kernels.codes import symmetrized
+from srsg.graph import Coded, FittedGraph, symmetrized
 from srsg.points import (
     EqualPoints,
     Points,
@@ -32,7 +32,7 @@ from srsg.points import (
 )
 from srsg.running import Engine, ThreadEngine, serial_linear_algebra
 from srsg.running.warnings import made_dense, warn_user
-from srsg.types import IntArray
+from srsg.types import IntArray, RandomState
 
 MOSTLY_FILLED = 0.25
 """Above this share of non-zeros, sparse points are made dense: they would take more than a third of
@@ -54,10 +54,16 @@ class Coder(ABC):
     affine : bool or float
         The constant coordinate appended to every point before it is scaled to unit length; True
         takes the root mean square length of the points.
+    n_candidates : int or None
+        Candidates that a code may use, for methods with such codes; None means all points.
+    random_state : int, RandomState or None
+        Draws the sample that is certified, for codes over candidates.
     """
 
     n_neighbors: int = 5
     affine: bool | float = False
+    n_candidates: int | None = None
+    random_state: RandomState = None
 
     unit: ClassVar[bool] = True
     """Whether points are scaled to unit length and only distinct ones are coded; otherwise the
@@ -87,14 +93,16 @@ class Coder(ABC):
     def check(self, n_points: int, run: Engine) -> None:
         """Raise a ValueError if a parameter needs more points, or another engine."""
         check_neighbor_count(self.n_neighbors, n_points)
+        if self.n_candidates is not None:
+            check_candidates(self.n_candidates, self.n_neighbors, run)
+
+    def __post_init__(self) -> None:
+        if self.n_candidates is None:  # then nothing in the codes is random
+            object.__setattr__(self, "random_state", None)
 
     def why_dense(self) -> str:
         """Why sparse points are made dense; empty if they may stay sparse."""
-        return ""
-
-    def of_sample(self) -> Coder:
-        """The same method for a small sample of the points."""
-        return self
+        return "" if self.n_candidates is None else "an index of candidates needs dense points"
 
     def edges(self, codes: sparse.csr_array) -> sparse.csr_array:
         """The directed graph that codes make: row i has the edges that point i chose."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from srsg.kernels.codes import Codes
+from srsg.kernels.arrays import Codes
 from srsg.kernels.correlations import strongest
 from srsg.points import Points, Queries, Rows, dense_rows
 from srsg.running import Engine, ThreadEngine

@@ -88,8 +88,9 @@ def coded_from_arrays(coder: Coder, first_equal: IntArray, arrays: Mapping[str, 
         matrices[name] = checked_csr(name, parts, 2 * first_equal.shape)
     graph = matrices.pop("affinity", arrays.get("kernel"))
     if graph is not None:
-        require(not (graph != graph.T).max(), "affinity", "is not symmetric")
-        require(graph.min() >= 0, "affinity", "has values below 0")
+        name = "kernel" if "kernel" in arrays else "affinity"
+        require(not (graph != graph.T).max(), name, "is not symmetric")
+        require(graph.min() >= 0, name, "has values below 0")
     for name, codes in matrices.items():
         require(not codes.diagonal().any(), name, "has a point that codes itself")
     neighbors = arrays.get("neighbors")

@@ -8,12 +8,13 @@ from functools import partial
 import numpy as np
 from scipy import sparse
 
-from srsg.kernels.codes import Codes, residuals
-from srsg.kernels.correlations import ScanBounds, SortedLists, nearest, strongest
+from srsg.kernels.arrays import Codes, LeftOut, ScanBounds, SortedLists
+from srsg.kernels.codes import residuals
+from srsg.kernels.correlations import nearest, strongest
 from srsg.kernels.omp import add_and_refit
 from srsg.points import Points, Queries, Rows, kernel_rows
 from srsg.running import Engine, ThreadEngine
-from srsg.types import IntArray, LeftOut
+from srsg.types import IntArray
 
 ROUNDING = 1e-28
 """A residual whose squared norm is at most this is rounding: fitting it would add random points."""

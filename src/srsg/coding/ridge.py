@@ -16,7 +16,7 @@ from typing import Self
 import numpy as np
 from scipy import linalg, sparse
 
-from srsg.kernels.codes import Codes
+from srsg.kernels.arrays import Codes
 from srsg.kernels.ridge import keep_largest
 from srsg.points import (
     BLOCK_SIZE,

@@ -186,7 +186,7 @@ def _deciding_points(fitted: FittedGraph, most: int, rng: np.random.RandomState)
 def _can_fit(fitted: FittedGraph, n_points: int, run: Engine) -> bool:
     """Whether a sample has enough points for the parameters."""
     try:
-        fitted.coder.of_sample().check(n_points, run)
+        replace(fitted.coder, n_candidates=None).check(n_points, run)
     except ValueError:
         return False
     return True
@@ -194,7 +194,7 @@ def _can_fit(fitted: FittedGraph, n_points: int, run: Engine) -> bool:
 
 def _graph_of_sample(fitted: FittedGraph, x: Any, run: Engine) -> FittedGraph:
     """The graph of some of the fitted points."""
-    coder = fitted.coder.of_sample()
+    coder = replace(fitted.coder, n_candidates=None)
     with quietly():
         return graph_of_points(coder, Points(x), x, fitted.constant, run.quiet())
 

@@ -6,6 +6,7 @@ What is read is compared with rules before it is used, see :mod:`srsg.coding.kep
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,8 +18,7 @@ from srsg.coding.kept import arrays_of_coded, coded_from_arrays, rules_of_coded,
 from srsg.counting.reproducibility import ScoredCounts
 from srsg.cutting.cut import Clusters
 from srsg.estimators import GraphClusterer
-from srsg.graph import Coded, FittedGraph
-from srsg.kernels.codes import symmetrized
+from srsg.graph import Coded, FittedGraph, symmetrized
 from srsg.points import EqualPoints
 from srsg.running import ThreadEngine
 from srsg.running.checking import (
@@ -94,14 +94,15 @@ def learn_from_arrays(
     }
     dense = "points" in arrays
     rules = {
-        **({"points": Rule("float", ("n", "width"))} if dense else rules_of_csr("points")),
         **POINTS,
+        **({"points": Rule("float", ("n", "width"))} if dense else rules_of_csr("points")),
         **rules_of_coded(coder),
         **(CLUSTERS if n_clusters is not None else {}),
         **(COUNTS if n_clusters is not None and "cluster_counts" in arrays else {}),
     }
     check_arrays(arrays, rules, sizes)
-    coder.of_sample().check(n, ThreadEngine(1))  # an index of candidates is not needed any more
+    # An index of candidates is not needed any more.
+    replace(coder, n_candidates=None).check(n, ThreadEngine(1))
     equal = _equal(arrays["first_equal"], coder)
     coded = coded_from_arrays(coder, equal.first_equal, arrays)
     graph = FittedGraph(

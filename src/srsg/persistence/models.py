@@ -42,6 +42,7 @@ CLUSTERERS: dict[str, Any] = {
 """What a file may hold, by name."""
 
 HEADER = {
+    "format": (int,),
     "clusterer": (str,),
     "parameters": (dict,),
     "columns": (list,),
@@ -50,6 +51,9 @@ HEADER = {
     "feature_names": (list, type(None)),
 }
 """Types of what the header holds."""
+
+MOST_NESTED = 9
+"""Clusterers with columns in each other; a search inside of one makes two."""
 
 WHERE_IT_RUNS = {"store", "n_jobs", "verbose", "copy_x"}
 """Parameters that a file does not have: the person who loads it chooses them."""
@@ -219,6 +223,7 @@ def _model(header: Mapping[str, Any], arrays: Mapping[str, NDArray]) -> Any:
         kind = type(header.get(name))
         require(kind in kinds, name, f"is a {kind.__name__}")
     require(header["format"] == FORMAT, "format", f"is not {FORMAT}")
+    require(len(header["columns"]) <= MOST_NESTED, "columns", "are nested too often")
     width, names = header["n_features"], header["feature_names"]
     prepared = [PreparedClusterer(None, **columns) for columns in header["columns"]]
     groups: dict[str, dict[str, NDArray]] = {"clusterer": {}}
