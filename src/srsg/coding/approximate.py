@@ -1,9 +1,9 @@
 """The l1-graph's codes over candidates, for more points than can all be compared.
 
-Half of the candidates of a point are those that correlate most with it. The other half correlate
-with the residual of its code over the first half: these are the points that would join next if the
-code could use all points. The code is exact over its candidates. For a random sample, a certificate
-against *all* points shows how far such codes are from the exact ones.
+Half of the candidates of a point are the points that correlate most with it. The other half
+correlate with the residual of its code over the first half: they would join next if the code could
+use all points. The code is exact over its candidates. For a random sample, a certificate against
+*all* points shows how far such codes are from the exact ones.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from srsg.running import Engine, ThreadEngine
 from srsg.types import FloatArray, IntArray
 
 N_CANDIDATES = 100
-"""How many candidates a point has by default."""
+"""Candidates of a point by default."""
 
 N_CERTIFIED = 1000
-"""How many codes are certified against all points by default."""
+"""Codes that are certified against all points by default."""
 
 SEARCHED_AT_ONCE = 256
 """Points per search. This does not follow the block size, because the number of points in a search
@@ -45,7 +45,7 @@ class ApproximateCodes:
     codes : csr_array of shape (n, n)
         Row i is the code of point i, zero at i.
     neighbors : ndarray of shape (n, n_neighbors)
-        The nearest of the points that the search found, nearest first, ties by index.
+        The nearest points among the candidates, nearest first, ties by index.
     certified : ndarray of shape (n_certified,)
         The points of the sample, in rising order.
     kkt_violation, dual_gap : ndarray of shape (n_certified,)
@@ -84,7 +84,7 @@ def approximate_l1_codes(
     n_neighbors : int
         How many nearest neighbours to report along the way.
     n_certified : int
-        Size of the random sample that is certified; all points, if there are no more than that.
+        Size of the random sample that is certified; all points, if they are not more.
     random_state : RandomState, optional
         Draws the sample; the codes do not depend on it.
     engine : Engine, optional
@@ -159,7 +159,7 @@ def _code(
     add_candidates(codes, strongest_of([near, *opposite], half), half)
     solve_over_candidates(x, coded, codes, lam / 2)
 
-    # Second half: points that correlate with what the first code leaves over, with either sign.
+    # Second half: points that correlate with the residual of the first code, with either sign.
     # Residuals have both signs even where points have not.
     resid = np.empty(targets.shape)
     residuals(x, coded, codes, resid)

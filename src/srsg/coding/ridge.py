@@ -71,9 +71,9 @@ def ridge_codes(
     ridge : float
         Weight of the squared l2 norm.
     n_nonzero : int
-        How many entries of each code are kept: those of largest magnitude.
+        Entries of each code that are kept: those of largest magnitude.
     queries : Points, optional
-        What is coded over the points; by default the points themselves, each over all others.
+        Points to code over ``points``; by default ``points`` themselves, each over all others.
     engine : Engine, optional
         Where blocks run; threads on all cores by default.
 

@@ -31,8 +31,8 @@ N_REFERENCES = 40
 """Draws of uniform noise, whose valleys are measured."""
 
 DEVIATIONS = 3.0
-"""A valley is surely real if it is deeper than the deepest of noise, on average, by this many of its
-standard deviations: about one draw of noise in a hundred has such a valley."""
+"""A valley is surely real if it is deeper than the mean of the deepest of noise by this many of
+their standard deviations: about one draw of noise in a hundred has such a valley."""
 
 THIN = 0.85
 """Points are thin if they fill less than this share of the dimensions that noise fills, measured in
