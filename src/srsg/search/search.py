@@ -31,7 +31,7 @@ from srsg.search.candidates import (
     checked_candidates,
     look_at_columns,
 )
-from srsg.search.fits import builds_graph, fresh, labels_for_each, with_graph
+from srsg.search.fits import builds_graph, fresh, label_graph, labels_for_each, with_graph
 from srsg.search.resampling import Resamples, draw_resamples
 from srsg.search.scores import SampleLabels, Scores, mean_scores, score_candidates
 from srsg.types import FloatArray, Matrix, RandomState
@@ -446,7 +446,7 @@ def _fitted(candidate: Any, model: Any, X: Any, n_clusters: int, seed: int) -> A
         return fresh(candidate, n_clusters, seed).fit(X)
     if model is None:
         model = with_graph(candidate, X, seed)
-    clusterer_of(model).set_params(n_clusters=n_clusters).fit_labels()
+    label_graph(model, n_clusters)
     return model
 
 
