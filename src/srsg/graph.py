@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from srsg.kernels.codes import symmetrized
 from srsg.points import EqualPoints
 from srsg.running.checking import Rule
 from srsg.types import Graph, IntArray
@@ -25,16 +24,15 @@ OF_POINTS = {"kkt_violation", "dual_gap", "residual", "lam"}
 """What is learnt of every point: one number for each, or for those that were certified."""
 
 LEARNT: dict[str, Rule] = {
-    "neighbors": Rule("int", ("n", None), least=-1, below="n", optional=True),
-    "certified": Rule("int", ("certified",), least=0, below="n", optional=True),
-    "kkt_violation": Rule("float", (None,), least=0, optional=True),
-    "dual_gap": Rule("float", (None,), least=0, optional=True),
-    "residual": Rule("float", ("n",), least=0, optional=True),
-    "lam": Rule("float", (None,), least=0, optional=True),
-    "objective_history": Rule("float", (None,), optional=True),
-    "step": Rule("float", (), least=0, optional=True),
+    "certified": Rule("int", ("certified",), least=0, below="n"),
+    "kkt_violation": Rule("float", ("certified",), least=0),
+    "dual_gap": Rule("float", ("certified",), least=0),
+    "residual": Rule("float", ("n",), least=0),
+    "lam": Rule("float", ("n",), least=0, or_number=True),
+    "objective_history": Rule("float", (None,)),
+    "step": Rule("float", (), least=0),
     **{
-        name: Rule("int", (), least=0, optional=True)
+        name: Rule("int", (), least=0)
         for name in ("n_scans", "n_sweeps", "n_iter", "n_steps_cut", "n_let_in")
     },
 }
@@ -191,3 +189,21 @@ def neighbor_graph(neighbors: IntArray, n_points: int | None = None) -> sparse.c
     # Neighbours came nearest first. Sorted by index, all that follows has one fixed order.
     graph.sort_indices()
     return graph
+
+
+def symmetrized(codes: sparse.csr_array) -> sparse.csr_array:
+    """The affinity of eq. (2): ``W = (|Z| + |Z|^T) / 2``.
+
+    Examples
+    --------
+    >>> from scipy import sparse
+    >>> from srsg.graph import symmetrized
+    >>> symmetrized(sparse.csr_array([[0.0, -0.5], [0.0, 0.0]])).toarray()
+    array([[0.  , 0.25],
+           [0.25, 0.  ]])
+    """
+    magnitude = abs(codes)
+    affinity = sparse.csr_array((magnitude + magnitude.T) / 2)
+    affinity.eliminate_zeros()  # half of the smallest number is zero, and no edge
+    affinity.sort_indices()  # in one fixed order, sums along rows have the same bits
+    return affinity

@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from srsg import SRSG, L1Graph, LaplacianL1Graph
 from srsg.coding import fpgd_sp, l1_codes, laplacian_codes, omp_codes
 from srsg.coding.neighbors import nearest_neighbors
-from srsg.kernels.codes import Codes
+from srsg.kernels.arrays import Codes
 from srsg.kernels.correlations import strongest
 from srsg.points import unit_points
 from srsg.running import ThreadEngine

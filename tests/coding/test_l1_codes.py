@@ -155,7 +155,7 @@ def test_how_many_points_join_at_once_changes_no_bit(monkeypatch):
     points = unit_points(np.random.default_rng(2).standard_normal((300, 20)))
     expected = l1_codes(points, 0.05)
     # As for 90 points in place of each: more join, so it takes fewer scans.
-    monkeypatch.setattr("srsg.coding.scans.POINTS_PER_JOINING", 600 / 90)
+    monkeypatch.setattr("srsg.coding.l1.POINTS_PER_JOINING", 600 / 90)
     found = l1_codes(points, 0.05)
     assert found.n_scans < expected.n_scans
     assert (found.codes != expected.codes).nnz == 0

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.sparse.csgraph import connected_components
 
 from srsg.coding.l1 import MOST_ROUNDS, l1_codes, locality_order
-from srsg.kernels.codes import Codes
+from srsg.kernels.arrays import Codes
 from srsg.points import unique_indices, unit_points
 from srsg.running import ThreadEngine
 

@@ -12,7 +12,7 @@ from srsg import SRSG
 from srsg.coding import auto_step, l1_codes, srsg_codes, sweep_run, theorem_step
 from srsg.coding.neighbors import undirected
 from srsg.graph import neighbor_graph
-from srsg.kernels.codes import Codes
+from srsg.kernels.arrays import Codes
 from srsg.points import unit_points
 from srsg.running import ThreadEngine
 from support import plain

@@ -11,7 +11,7 @@ from sklearn.datasets import load_digits
 
 from srsg import SRSG, L1Graph, cluster_graph
 from srsg.cutting.embedding import agreement, spectral_embedding, with_equal_degrees
-from srsg.kernels.codes import symmetrized
+from srsg.graph import symmetrized
 from srsg.metrics import clustering_accuracy
 
 

@@ -24,7 +24,7 @@ from srsg import (
     RidgeGraph,
     TSCGraph,
 )
-from srsg.kernels.codes import symmetrized
+from srsg.graph import symmetrized
 from srsg.metrics import clustering_accuracy
 from srsg.running import ThreadEngine
 from support import plain

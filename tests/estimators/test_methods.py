@@ -22,7 +22,7 @@ from srsg import (
 from srsg.coding import l1_codes, laplacian_codes, omp_codes, smallest_empty_lam
 from srsg.coding.local_scaling import local_scaling
 from srsg.cutting.affinity import largest_codes, nearest_codes, unit_codes
-from srsg.kernels.codes import symmetrized
+from srsg.graph import symmetrized
 from srsg.metrics import clustering_accuracy, normalized_mutual_info
 from srsg.points import Queries, unit_points
 from support.subspaces import near_planes
@@ -187,10 +187,8 @@ def test_laplacian_of_the_codes():
 
 def test_the_path_to_a_code_leaves_no_trace(points):
     """Working sets that start with arbitrary points end in the same bits."""
-    from srsg.coding.l1 import solve_exactly
-    from srsg.coding.scans import WorkingSets
-    from srsg.kernels.codes import Codes
-    from srsg.kernels.lasso import Penalty
+    from srsg.coding.l1 import WorkingSets, solve_exactly
+    from srsg.kernels.arrays import Codes, Penalty
     from srsg.running import ThreadEngine
 
     reference = l1_codes(points, 0.1).codes

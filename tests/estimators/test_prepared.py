@@ -128,7 +128,7 @@ def test_names_of_columns_are_kept_and_compared():
 
 
 def test_sparse_points_are_made_dense_only_to_be_scaled():
-    table = np.where(X > np.quantile(X, 0.8, axis=0), X, 0)
+    table = np.where(np.quantile(X, 0.8, axis=0) < X, X, 0)
     table[:, 0] += 1  # no row of zeros
     table = sparse.csr_array(np.hstack([table, np.zeros((len(X), 20))]))
     model = PreparedClusterer(L1Graph(3, random_state=0)).fit(table)

@@ -9,7 +9,7 @@ from sklearn.datasets import load_digits
 
 from srsg import TSCGraph
 from srsg.datasets import make_union_of_subspaces
-from srsg.kernels.codes import symmetrized
+from srsg.graph import symmetrized
 from srsg.metrics import clustering_accuracy
 
 X = load_digits(n_class=4).data[:120]

@@ -21,26 +21,26 @@ from srsg.coding import (
     smce_codes,
     srsg_codes,
 )
+from srsg.coding.l1 import renewed
 from srsg.coding.neighbors import nearest_neighbors
 from srsg.cutting.embedding import agreement
 from srsg.kernels import direct, linalg, problems
-from srsg.kernels.candidates import add_candidates, nearest_candidates, solve_over_candidates
-from srsg.kernels.codes import (
+from srsg.kernels.arrays import (
     Codes,
+    KeptProblems,
+    LeftOut,
     Neighbors,
-    keep_supports,
+    ScanBounds,
+    SortedLists,
     padded,
-    renewed,
-    residuals,
-    support_distances,
 )
-from srsg.kernels.correlations import ScanBounds, SortedLists, nearest, violators
+from srsg.kernels.candidates import add_candidates, nearest_candidates, solve_over_candidates
+from srsg.kernels.codes import keep_supports, residuals, support_distances
+from srsg.kernels.correlations import nearest, violators
 from srsg.kernels.graphs import chebyshev, dependency_levels, spread_out
-from srsg.kernels.problems import KeptProblems
 from srsg.kernels.scattering import folded_products
 from srsg.points import Points, unit_points
 from srsg.running import ThreadEngine
-from srsg.types import LeftOut
 from support import plain
 from support.kernels import from_python
 

@@ -8,7 +8,8 @@ from numba.core.dispatcher import Dispatcher
 
 from srsg.coding import approximate_l1_codes, l1_codes, srsg_codes
 from srsg.coding.laplacian import GRAM_FEATURES
-from srsg.kernels.codes import Codes, residuals
+from srsg.kernels.arrays import Codes
+from srsg.kernels.codes import residuals
 from srsg.kernels.correlations import nearest, violators
 from srsg.kernels.lasso import solve_working_sets
 from srsg.kernels.sweep import sweep_points

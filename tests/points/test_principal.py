@@ -10,8 +10,8 @@ from scipy import sparse
 
 from srsg import L1Graph
 from srsg.coding import l1, l1_codes
+from srsg.coding.l1 import WorkingSets
 from srsg.coding.neighbors import nearest_neighbors
-from srsg.coding.scans import WorkingSets
 from srsg.points import unit_points
 from srsg.points.principal import PrincipalAxes, along, bytes_of_axes, principal_axes
 from srsg.running import ThreadEngine

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from srsg.kernels.correlations import ScanBounds, SortedLists, nearest
+from srsg.kernels.arrays import LeftOut, ScanBounds, SortedLists
+from srsg.kernels.correlations import nearest
 from srsg.points import Points, kernel_rows, root_mean_square_length, unit_points
 from srsg.points.sparse import TILE
 from srsg.running.store import points_fingerprint
-from srsg.types import LeftOut
 from support.text import term_weights
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from srsg import SRSG, ElasticNetGraph, L1Graph
 from srsg.datasets import make_union_of_subspaces
-from srsg.running.memory import blocks_within, free_memory, in_bytes
+from srsg.running.config import blocks_within, free_memory, in_bytes
 
 
 def many_points(n_points=6000, dtype=np.float32):
@@ -47,14 +47,14 @@ def test_too_little_memory_is_refused_before_any_work(monkeypatch):
 
 def test_little_free_memory_is_no_error(monkeypatch):
     """Only who asks for a budget is held to it."""
-    monkeypatch.setattr("srsg.running.memory.free_memory", lambda: 1000)
+    monkeypatch.setattr("srsg.running.config.free_memory", lambda: 1000)
     assert blocks_within(None, (10_000, 100), np.dtype("f4"), 2).size == 16
 
 
 @pytest.fixture
 def system(tmp_path, monkeypatch):
     """A system whose files say what a test writes into them."""
-    monkeypatch.setattr("srsg.running.memory.Path", lambda path: tmp_path / path.lstrip("/"))
+    monkeypatch.setattr("srsg.running.config.Path", lambda path: tmp_path / path.lstrip("/"))
     container = tmp_path / "sys" / "fs" / "cgroup"
     container.mkdir(parents=True)
     (tmp_path / "proc").mkdir()

@@ -1,4 +1,4 @@
-"""l1 codes with certificates, over all points or over candidates, and a check of certificates."""
+"""Whether certificates of codes are true, judged by the codes and points alone."""
 
 from __future__ import annotations
 
@@ -6,15 +6,11 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils import check_random_state
 
-from srsg.coding.approximate import N_CERTIFIED, approximate_l1_codes
-from srsg.coding.candidates import check_faiss
-from srsg.coding.l1 import l1_codes
-from srsg.graph import Coded
+from srsg.coding.approximate import N_CERTIFIED
 from srsg.points import Points
-from srsg.running import Engine, ThreadEngine
-from srsg.types import FloatArray, IntArray, RandomState
+from srsg.running import Engine
+from srsg.types import FloatArray, IntArray
 
 ROWS_PER_BLOCK = 64
 """Codes that are compared with all points at once, as dense vectors."""
@@ -88,80 +84,6 @@ def certificates_hold(
     starts = range(0, len(rows), ROWS_PER_BLOCK)
     blocks = [slice(start, start + ROWS_PER_BLOCK) for start in starts]
     return all(engine.quiet().map(holds, points.x, blocks, label="certificates of a kept graph"))
-
-
-def certified_l1_codes(
-    points: Points,
-    lam: float,
-    *,
-    n_neighbors: int,
-    n_candidates: int | None,
-    random_state: RandomState,
-    run: Engine,
-) -> Coded:
-    """The l1 codes of all points, their neighbours and their certificates.
-
-    Parameters
-    ----------
-    points : Points
-        Unit-norm points.
-    lam : float
-        The paper's ``lambda_l1``.
-    n_neighbors : int
-        How many nearest neighbours to report; fewer if there are fewer points.
-    n_candidates : int or None
-        Code every point over so many candidates that an index finds; None codes over all points.
-    random_state : int, RandomState or None
-        Draws the sample that is certified, for codes over candidates.
-    run : Engine
-        Where the work runs.
-
-    Returns
-    -------
-    Coded
-    """
-    count = min(n_neighbors, points.n - 1)
-    if n_candidates is None:
-        exact = l1_codes(points, lam, n_neighbors=count, engine=run)
-        learnt = {
-            "certified": np.arange(points.n),
-            "kkt_violation": exact.kkt_violation,
-            "dual_gap": exact.dual_gap,
-            "n_scans": exact.n_scans,
-        }
-        return Coded(exact.codes, exact.neighbors, learnt=learnt)
-    result = approximate_l1_codes(
-        points,
-        lam,
-        n_candidates=n_candidates,
-        random_state=check_random_state(random_state),
-        n_neighbors=count,
-        engine=run,
-    )
-    learnt = {
-        "certified": result.certified,
-        "kkt_violation": result.kkt_violation,
-        "dual_gap": result.dual_gap,
-        "n_scans": 0,
-    }
-    return Coded(result.codes, result.neighbors, learnt=learnt)
-
-
-def check_candidates(n_candidates: int | None, n_neighbors: int, run: Engine) -> None:
-    """Raise an error if codes over so many candidates cannot be found here."""
-    if n_candidates is None:
-        return
-    check_faiss()
-    if not isinstance(run, ThreadEngine):
-        raise ValueError(
-            "n_candidates needs an index of all points in this process: it requires "
-            "engine='threads'."
-        )
-    if n_candidates < n_neighbors:
-        raise ValueError(
-            f"n_candidates={n_candidates} must be at least n_neighbors={n_neighbors}, which are "
-            "found among them."
-        )
 
 
 def codes_are_certified(

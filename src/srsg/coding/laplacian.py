@@ -13,10 +13,10 @@ from scipy import sparse
 
 from srsg.coding.l1 import warn_of_violations
 from srsg.coding.levels import independent_sets
-from srsg.graph import neighbor_graph
-from srsg.kernels.codes import Codes, keep_supports, padded, symmetrized
+from srsg.graph import neighbor_graph, symmetrized
+from srsg.kernels.arrays import Certificate, Codes, padded
+from srsg.kernels.codes import keep_supports
 from srsg.kernels.laplacian import norm_and_distances, pulled_sets, renew_working_sets
-from srsg.kernels.lasso import Certificate
 from srsg.kernels.pulled import (
     ROUNDING,
     PulledPenalty,

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from srsg.kernels.correlations import ScanBounds, SortedLists, nearest
-from srsg.points import Points, Queries, Rows, dense_rows
+from srsg.kernels.arrays import Codes, LeftOut, ScanBounds, SortedLists
+from srsg.kernels.correlations import merge, nearest
+from srsg.kernels.ridge import keep_largest
+from srsg.points import Points, Queries, Rows, dense_rows, row_slices
 from srsg.running import Engine, ThreadEngine
-from srsg.types import Direction, FloatArray, IntArray, LeftOut
+from srsg.types import Direction, FloatArray, IntArray
 
 
 def nearest_neighbors(
@@ -43,6 +46,41 @@ def nearest_neighbors(
     return np.concatenate(engine.scan(task, points, blocks, label="nearest neighbours"))
 
 
+def most_correlated(
+    points: Points,
+    count: int,
+    *,
+    queries: Points | None = None,
+    engine: Engine | None = None,
+) -> sparse.csr_array:
+    """Inner products of every point with the others of the largest absolute correlation.
+
+    With ``queries``, of each of these with the points.
+
+    Examples
+    --------
+    >>> from srsg.coding.neighbors import most_correlated
+    >>> from srsg.points import unit_points
+    >>> most_correlated(unit_points([[1.0, 0.0], [-3.0, 4.0], [0.0, 1.0]]), 1).toarray()
+    array([[ 0. , -0.6,  0. ],
+           [ 0. ,  0. ,  0.8],
+           [ 0. ,  0.8,  0. ]])
+    """
+    engine = engine or ThreadEngine()
+    blocks = Queries.of(points, queries).blocks(engine.block_size)
+    task = partial(_largest_products, count=count)
+    products = engine.map(task, points, blocks, label="largest correlations")
+    return sparse.csr_array(sparse.vstack(products))
+
+
+def _largest_products(points: Points, block: Queries, count: int) -> sparse.csr_array:
+    vectors = dense_rows(block.vectors(Rows(points.x))).astype(np.float64)
+    codes, correlations = Codes.empty(len(block), count), points.correlations(vectors)
+    error = points.correlation_error
+    keep_largest(points.for_kernels, block.own, vectors, correlations, error, *codes)
+    return codes.to_csr(points.n)
+
+
 @dataclass(frozen=True)
 class _Search:
     """A scan of all points: the nearest points in each shard, then the nearest of these."""
@@ -62,16 +100,16 @@ class _Search:
         assert started.new is not None
         found = SortedLists.empty(len(started), self.n_neighbors)
         # A part at a time: the correlations of all queries with all points might not fit in memory.
-        for rows, correlations, left_out in shard.correlations_in_parts(
-            started.new, self.block_size
-        ):
-            bounds = ScanBounds(shard.first, 0.0, shard.correlation_error, left_out)
+        room = np.empty((min(self.block_size, len(started)), shard.n), np.float32)
+        for rows in row_slices(len(started), self.block_size):
             x, own = started.new[rows], started.own[rows]
+            correlations, left_out = shard.bounded_correlations(x, room)
+            bounds = ScanBounds(shard.first, 0.0, shard.correlation_error, left_out)
             nearest(shard.for_kernels, x, own, correlations, bounds, found.take(rows))
         return found
 
     def finish(self, started: Queries, found: Sequence[SortedLists]) -> IntArray:
-        return SortedLists.best_of(found, self.n_neighbors).index
+        return SortedLists.best_of(found, self.n_neighbors, merge).index
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from joblib import cpu_count
@@ -16,13 +16,13 @@ from scipy.sparse.linalg import svds
 
 from srsg.coding.levels import independent_stretches
 from srsg.graph import neighbor_graph
-from srsg.kernels.codes import Codes, Neighbors, fits_of, support_distances
+from srsg.kernels.arrays import Codes, KeptProblems, Neighbors, SweepOutcome
+from srsg.kernels.codes import residuals, support_distances
 from srsg.kernels.fpgd_sp import Settings
-from srsg.kernels.problems import KeptProblems
-from srsg.kernels.sweep import SweepData, SweepOutcome, new_outcome, sweep_points
+from srsg.kernels.sweep import SweepData, sweep_points
 from srsg.points import Points, Queries, blocks_of_rows, kernel_rows
 from srsg.running import Engine, ThreadEngine, serial_linear_algebra
-from srsg.running.checking import Rule, checked_csr, csr_arrays
+from srsg.running.checking import Rule, checked_csr, csr_arrays, require
 from srsg.running.progress import Stage
 from srsg.types import FloatArray, IntArray, Stop
 
@@ -99,13 +99,16 @@ class SweepState:
         Raises
         ------
         InvalidArrayError
-            If the arrays of the codes do not fit together.
+            If no sweep leaves such arrays.
         """
+        require(len(arrays["objective"]) > 1, "objective", "has no sweep")
         n_points = len(arrays["cut"])
         parts = {name: arrays[name] for name in ("data", "indices", "indptr")}
+        codes = checked_csr("codes", parts, (n_points, n_points))
+        require(not codes.diagonal().any(), "codes", "has a point that codes itself")
         n_iter, n_let_in, settled, ended = arrays["counts"].tolist()
         return cls(
-            checked_csr("codes", parts, (n_points, n_points)),
+            codes,
             arrays["cut"],
             arrays["objective"].tolist(),
             n_iter,
@@ -200,7 +203,9 @@ def srsg_codes(
     sizes = {"points": n_points, "starts": n_points + 1}
     kept = keep.load("sweep", KEPT_SWEEP, sizes, SweepState.from_arrays)
     unswept = SweepState(init_codes, np.zeros(n_points, bool))
-    # Each sweep leaves a state; the latest one has all that the others had.
+    # Each sweep leaves a state; the latest one has all that the others had. Another run may have
+    # swept more often than this one shall.
+    kept = [state for state in kept if state.n_sweeps <= max_sweeps]
     state = max(kept, key=lambda each: each.n_sweeps, default=unswept)
     here = engine.gathered(points)
     with sweeping_threads(points, engine) as (threads, n_threads):
@@ -423,7 +428,7 @@ class Sweeps:
         # Some spare room, so that codes can grow before all rows have to be copied.
         self.codes = Codes.from_csr(init_codes, spare=16)
         self.fitted = None if fitted is None else Codes.from_csr(fitted)
-        self.outcome = new_outcome(n_rows)
+        self.outcome = SweepOutcome.empty(n_rows)
         # New points are solved once: nothing is worth keeping.
         self.kept = KeptProblems.empty(n_rows, KEPT_SIZE if fitted is None else 0)
         self.x = points.x if targets.new is None else targets.new
@@ -461,7 +466,8 @@ class Sweeps:
             while True:
                 # A single part runs in this thread: waking another would only take longer.
                 counts = list((map if len(parts) == 1 else self.threads.map)(solve, parts))
-                stage.advance(sum(counts))
+                if len(self.waves) > 1:  # a single wave is the whole stage
+                    stage.advance(sum(counts))
                 if counts == list(map(len, parts)):
                     break
                 # The kernel stops at a code that has no room. Arrays cannot grow while threads
@@ -507,3 +513,10 @@ def _worth_sharing(waves: list[list[IntArray]]) -> list[list[IntArray]]:
             few = []
         merged.append(wave)
     return [*merged, [np.concatenate(few)]] if few else merged
+
+
+def fits_of(points: Any, targets: Any, codes: Codes, n_features: int) -> FloatArray:
+    """``||x_i - X z_i||^2`` for every code."""
+    resid = np.empty((len(codes.size), n_features))
+    residuals(points, targets, codes, resid)
+    return np.einsum("ij,ij->i", resid, resid)

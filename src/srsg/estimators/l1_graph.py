@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from scipy import sparse
 
-from srsg.coding.certified import certified_l1_codes, check_candidates, codes_are_certified
+from srsg.coding.certified import codes_are_certified
 from srsg.coding.coder import Coder, fitted_points
-from srsg.coding.l1 import l1_codes
+from srsg.coding.l1 import certified_l1_codes, l1_codes
 from srsg.estimators.base import AT_LEAST_ONE, POSITIVE, GraphClusterer
 from srsg.graph import Coded, FittedGraph
 from srsg.points import Points
 from srsg.running import Engine
-from srsg.types import RandomState
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,24 +21,12 @@ class L1Coder(Coder):
     """Codes by eq. (1) of the paper, over all points or over candidates."""
 
     lam: float = 0.1
-    n_candidates: int | None = None
-    random_state: RandomState = None
 
+    results: ClassVar[tuple[str, ...]] = (
+        *Coder.results,
+        *("certified", "kkt_violation", "dual_gap", "n_scans"),
+    )
     on_cluster: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        if self.n_candidates is None:  # then nothing in the codes is random
-            object.__setattr__(self, "random_state", None)
-
-    def check(self, n_points: int, run: Engine) -> None:
-        super().check(n_points, run)
-        check_candidates(self.n_candidates, self.n_neighbors, run)
-
-    def why_dense(self) -> str:
-        return "" if self.n_candidates is None else "an index of candidates needs dense points"
-
-    def of_sample(self) -> Coder:
-        return replace(self, n_candidates=None)
 
     def code(self, points: Points, run: Engine) -> Coded:
         return certified_l1_codes(

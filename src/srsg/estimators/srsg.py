@@ -12,13 +12,12 @@ from sklearn.utils._param_validation import StrOptions
 
 from srsg.coding.certified import codes_are_certified
 from srsg.coding.coder import Coder, fitted_points
-from srsg.coding.l1 import l1_codes
+from srsg.coding.l1 import certified_l1_codes, l1_codes
 from srsg.coding.sweeps import auto_step, new_srsg_codes, srsg_codes, theorem_step
 from srsg.cutting.cut import Affinity
 from srsg.estimators.base import AT_LEAST_ONE, NOT_NEGATIVE, POSITIVE, GraphClusterer
 from srsg.estimators.l1_graph import L1Coder
-from srsg.graph import Coded, FittedGraph, neighbor_graph
-from srsg.kernels.codes import symmetrized
+from srsg.graph import Coded, FittedGraph, neighbor_graph, symmetrized
 from srsg.points import Points
 from srsg.registry import methods
 from srsg.running import Engine
@@ -31,18 +30,31 @@ TOL = 1e-5
 
 
 @dataclass(frozen=True, kw_only=True)
-class SRSGCoder(L1Coder):
+class SRSGCoder(Coder):
     """Codes by Algorithm 2, started from the l1 codes."""
 
+    lam: float = 0.1
     gamma: float = 0.1
     step: Step = "auto"
     max_sweeps: int = 100
     tol: float | None = None
 
-    needs: ClassVar[tuple[str, ...]] = ("step",)
+    results: ClassVar[tuple[str, ...]] = (
+        *L1Coder.results,
+        *("init_codes", "objective_history", "n_sweeps", "n_iter"),
+        *("step", "n_steps_cut", "n_let_in"),
+    )
+    on_cluster: ClassVar[bool] = True
 
     def code(self, points: Points, run: Engine) -> Coded:
-        start = super().code(points, run)
+        start = certified_l1_codes(
+            points,
+            self.lam,
+            n_neighbors=self.n_neighbors,
+            n_candidates=self.n_candidates,
+            random_state=self.random_state,
+            run=run,
+        )
         assert start.codes is not None
         assert start.neighbors is not None
         graph = neighbor_graph(start.neighbors)

@@ -2,134 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
-from scipy import sparse
-
 from srsg.kernels.compiled import helper, kernel
 from srsg.kernels.rows import row_count, subtract_row, write_row
-from srsg.types import FloatArray, IntArray
-
-
-class Codes(NamedTuple):
-    """One code per row, in rows of equal width: the first ``size[p]`` entries of row p count.
-
-    Kernels take it as it is, since numba knows named tuples; the methods are for Python only.
-    Rows of fixed width can grow and shrink in place, unlike those of a CSR matrix, and several
-    threads can write to different rows at once. Whatever lies beyond ``size[p]`` is padding.
-
-    Attributes
-    ----------
-    index : ndarray of shape (n_rows, width)
-        The points that each code uses.
-    value : ndarray of shape (n_rows, width)
-        Their coefficients.
-    size : ndarray of shape (n_rows,)
-        How many entries of each row count.
-
-    Examples
-    --------
-    >>> from scipy import sparse
-    >>> from srsg.kernels.codes import Codes
-    >>> codes = Codes.from_csr(sparse.csr_array([[0.0, 0.5], [0.0, 0.0]]))
-    >>> codes.size
-    array([1, 0])
-    >>> codes.to_csr(2).toarray()
-    array([[0. , 0.5],
-           [0. , 0. ]])
-    """
-
-    index: IntArray
-    value: FloatArray
-    size: IntArray
-
-    @classmethod
-    def empty(cls, n_rows: int, width: int = 0) -> Codes:
-        """Codes without entries, in rows that have room for ``width``."""
-        shape = (n_rows, width)
-        return cls(np.zeros(shape, np.int64), np.zeros(shape), np.zeros(n_rows, np.int64))
-
-    @classmethod
-    def from_csr(cls, matrix: sparse.csr_array, spare: int = 0) -> Codes:
-        """The rows of a matrix, with room for ``spare`` more entries in the longest."""
-        size = np.diff(matrix.indptr).astype(np.int64)
-        codes = cls.empty(len(size), int(size.max(initial=0)) + spare)._replace(size=size)
-        # A mask is filled row by row, in the order in which a CSR matrix stores its entries.
-        codes.index[codes.used] = matrix.indices
-        codes.value[codes.used] = matrix.data
-        return codes
-
-    @classmethod
-    def concatenate(cls, parts: Sequence[Codes]) -> Codes:
-        """Codes one below the other, as wide as the longest of them."""
-        width = max(part.longest for part in parts)
-        resized = [part.resized(width) for part in parts]
-        return cls(*map(np.concatenate, zip(*resized, strict=True)))
-
-    @property
-    def used(self) -> NDArray[np.bool_]:
-        """The mask of the entries that count."""
-        return np.arange(self.index.shape[1]) < self.size[:, None]
-
-    @property
-    def width(self) -> int:
-        """How many entries a row has room for."""
-        return self.index.shape[1]
-
-    @property
-    def longest(self) -> int:
-        """Size of the longest code."""
-        return int(self.size.max(initial=0))
-
-    def to_csr(self, n_points: int) -> sparse.csr_array:
-        """Codes as a CSR matrix of shape (n_rows, n_points)."""
-        used = self.used
-        starts = np.concatenate(([0], np.cumsum(self.size)))
-        shape = (len(self.size), n_points)
-        return sparse.csr_array((self.value[used], self.index[used], starts), shape=shape)
-
-    def take(self, rows: slice | NDArray) -> Codes:
-        """Some of the rows."""
-        return Codes(self.index[rows], self.value[rows], self.size[rows])
-
-    def trimmed(self) -> Codes:
-        """A copy no wider than the longest code."""
-        return self.resized(self.longest)
-
-    def resized(self, width: int) -> Codes:
-        """A copy in rows of the given width."""
-        return Codes(padded(self.index, width), padded(self.value, width), self.size.copy())
-
-
-def padded(rows: NDArray[Any], width: int) -> NDArray[Any]:
-    """A copy of a matrix with rows of the given width, cut or filled with zeros."""
-    # Zeros, not uninitialised memory: points that join a working set start from what the padding
-    # holds (see `renew`), so it must be the same in every run.
-    copy = np.zeros((len(rows), width), rows.dtype)
-    kept = min(width, rows.shape[1])
-    copy[:, :kept] = rows[:, :kept]
-    return copy
-
-
-def symmetrized(codes: sparse.csr_array) -> sparse.csr_array:
-    """The affinity of eq. (2): ``W = (|Z| + |Z|^T) / 2``.
-
-    Examples
-    --------
-    >>> from scipy import sparse
-    >>> from srsg.kernels.codes import symmetrized
-    >>> symmetrized(sparse.csr_array([[0.0, -0.5], [0.0, 0.0]])).toarray()
-    array([[0.  , 0.25],
-           [0.25, 0.  ]])
-    """
-    magnitude = abs(codes)
-    affinity = sparse.csr_array((magnitude + magnitude.T) / 2)
-    affinity.eliminate_zeros()  # half of the smallest number is zero, and no edge
-    affinity.sort_indices()  # in one fixed order, sums along rows have the same bits
-    return affinity
 
 
 @helper()
@@ -149,13 +23,6 @@ def residuals(points, targets, codes, out):
     """The residuals of all codes; row p of the codes belongs to ``targets[p]``."""
     for p in range(row_count(targets)):
         residual(points, targets, codes, p, out[p])
-
-
-def fits_of(points: Any, targets: Any, codes: Codes, n_features: int) -> FloatArray:
-    """``||x_i - X z_i||^2`` for every code."""
-    resid = np.empty((len(codes.size), n_features))
-    residuals(points, targets, codes, resid)
-    return np.einsum("ij,ij->i", resid, resid)
 
 
 @kernel()
@@ -186,21 +53,13 @@ def keep_sorted_support(codes, p):
     codes.size[p] = count
 
 
-def renewed(codes: Codes, joining: IntArray, count: IntArray) -> Codes:
-    """The codes without their zeros, each with ``count[p]`` points of ``joining[p]`` added.
-
-    Points that a code does not use would only make its next problem larger. They may come back, but
-    the objective falls from scan to scan, so this ends. A code that no point joins is done: it is
-    sorted by index, while the others stay in the order of joining.
-    """
-    new = Codes.empty(len(count), int(np.max(codes.size + count, initial=0)))
-    renew(codes, joining, count, new)
-    return new
-
-
 @kernel()
 def renew(codes, joining, count, new):
-    """:func:`renewed`, into codes that are empty and wide enough."""
+    """Fill new codes: without the zeros, each with ``count[p]`` points of ``joining[p]`` added.
+
+    The new codes are empty and wide enough. A code that no point joins is done: it is sorted by
+    index, while the others stay in the order of joining.
+    """
     kept = min(new.value.shape[1], codes.value.shape[1])
     for p in range(codes.size.shape[0]):
         # A point that joins starts from whatever value the old row has at its place: every start
@@ -219,13 +78,6 @@ def renew(codes, joining, count, new):
         new.size[p] = size
         if count[p] == 0:
             keep_sorted_support(new, p)
-
-
-class Neighbors(NamedTuple):
-    """The neighbours of every point, as the row starts and columns of the matrix S."""
-
-    starts: IntArray
-    index: IntArray
 
 
 @helper()

@@ -8,66 +8,11 @@ blocks.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
-
 import numpy as np
 
 from srsg.kernels.compiled import ZERO, helper, kernel
 from srsg.kernels.linalg import dot
 from srsg.kernels.rows import nonzero_columns, row_distance, row_dot
-from srsg.types import FloatArray, IntArray, LeftOut
-
-
-class ScanBounds(NamedTuple):
-    """What a scan of some of the points has to know.
-
-    ``first`` is the index of the first of these points among all points. A point violates the
-    conditions if its absolute correlation with the residual is above ``half_lam + tol``.
-    Correlations of unit vectors are known up to ``error``, and to what was left out of them.
-    """
-
-    first: int
-    tol: float
-    error: float
-    left_out: LeftOut
-
-
-class SortedLists(NamedTuple):
-    """One bounded list of points per row: smallest key first, ties by index.
-
-    Attributes
-    ----------
-    index : ndarray of shape (n_rows, width)
-        The points.
-    key : ndarray of shape (n_rows, width)
-        What they are sorted by.
-    size : ndarray of shape (n_rows,)
-        How many entries of each row count; the rest is padding.
-    """
-
-    index: IntArray
-    key: FloatArray
-    size: IntArray
-
-    @classmethod
-    def empty(cls, n_rows: int, width: int) -> SortedLists:
-        """Lists with room for ``width`` points each."""
-        index = np.zeros((n_rows, width), np.int64)
-        return cls(index, np.full(index.shape, np.inf), np.zeros(n_rows, np.int64))
-
-    def take(self, rows: slice) -> SortedLists:
-        """Some of the rows, to be filled in place."""
-        return SortedLists(self.index[rows], self.key[rows], self.size[rows])
-
-    @classmethod
-    def best_of(cls, shards: Sequence[SortedLists], width: int) -> SortedLists:
-        """The best of what the same rows found in different shards."""
-        if len(shards) == 1:
-            return shards[0]
-        best = cls.empty(len(shards[0].size), width)
-        merge(cls(*map(np.stack, zip(*shards, strict=True))), best)
-        return best
 
 
 @helper()

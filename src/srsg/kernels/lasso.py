@@ -8,51 +8,12 @@ on its diagonal, and ``b`` their correlations with x.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from srsg.kernels.compiled import helper, kernel
 from srsg.kernels.direct import minimise_on_support
 from srsg.kernels.linalg import assign, backward_solve, cholesky, dot, forward_solve
 from srsg.kernels.rows import dense_row, gather_rows, gram_of_rows, row_count, row_dot, subtract_row
-from srsg.types import FloatArray
-
-
-class Penalty(NamedTuple):
-    """For every row: half of lam, and the ridge."""
-
-    half_lam: FloatArray
-    ridge: FloatArray
-
-
-class Certificate(NamedTuple):
-    """For every row: the largest violation of the optimality conditions, and the duality gap."""
-
-    violation: FloatArray
-    gap: FloatArray
-
-    @classmethod
-    def empty(cls, n_rows: int) -> Certificate:
-        return cls(np.zeros(n_rows), np.zeros(n_rows))
-
-
-class InsideTerms(NamedTuple):
-    """For every row: what its working set contributes to its certificate.
-
-    The largest violation by a point of the working set, and the terms of the duality gap, as
-    :func:`gap_terms` has them.
-    """
-
-    worst: FloatArray
-    power: FloatArray
-    inner: FloatArray
-    l1_norm: FloatArray
-
-    @classmethod
-    def empty(cls, n_rows: int) -> InsideTerms:
-        return cls(*(np.zeros(n_rows) for _ in cls._fields))
-
 
 MAX_ROUNDS = 500
 """A limit on the rounds. A few dozen are enough, unless rounding keeps them from ending."""

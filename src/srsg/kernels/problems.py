@@ -8,37 +8,15 @@ the same bits as a problem made for that part alone.
 from __future__ import annotations
 
 from collections import namedtuple
-from typing import NamedTuple
 
 import numpy as np
 
 from srsg.kernels.compiled import helper
 from srsg.kernels.linalg import dot
 from srsg.kernels.rows import dense_row, gather_rows, gram_of_rows, row_dot
-from srsg.types import FloatArray, IntArray
 
 Problem = namedtuple("Problem", "gram b power")
 """``X_A' X_A``, ``X_A' x`` and ``x' x`` for the coordinates A of a point x."""
-
-
-class KeptProblems(NamedTuple):
-    """Problems kept from one sweep to the next, one for each row: its number of coordinates (-1 if
-    none is kept), its coordinates, and its numbers as :func:`keep` packs them."""
-
-    # Every row has the same room, so that threads can write to their rows without waiting for each
-    # other.
-
-    size: IntArray
-    active: IntArray
-    numbers: FloatArray
-
-    @classmethod
-    def empty(cls, n_rows: int, room: int) -> KeptProblems:
-        """Room for the problem of every row, on this many coordinates; none is kept yet."""
-        # x' x, then b, then the lower triangle of the symmetric Gram matrix with its diagonal.
-        length = 1 + room + room * (room + 1) // 2
-        active = np.empty((n_rows, room), np.int64)
-        return cls(np.full(n_rows, -1), active, np.empty((n_rows, length)))
 
 
 @helper()

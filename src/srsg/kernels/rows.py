@@ -18,9 +18,9 @@ import numpy as np
 from numba import types
 from numba.extending import overload
 
+from srsg.kernels.arrays import SparseRows
 from srsg.kernels.compiled import HELPER_OPTIONS, helper
 from srsg.kernels.linalg import assign, dot, gather, gram_matrix, in_float64, squared_distance
-from srsg.types import SparseRows
 
 
 @helper()

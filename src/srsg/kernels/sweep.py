@@ -17,18 +17,6 @@ from srsg.kernels.fpgd_sp import run_on
 from srsg.kernels.problems import find_in_kept, keep, new_problem, part_of_kept
 from srsg.kernels.votes import count_votes
 
-SweepOutcome = namedtuple("SweepOutcome", "fit iterations changed cut let_in")
-"""For every point: ``||x - X z||^2``, the FPGD-SP iterations, whether its support changed, whether
-its step was cut to the stable bound, and how many coordinates the check let in."""
-
-
-def new_outcome(n_points: int) -> SweepOutcome:
-    dtypes = {"fit": float, "iterations": np.int64, "changed": bool, "cut": bool}
-    return SweepOutcome(
-        *(np.zeros(n_points, dtypes.get(name, np.int64)) for name in SweepOutcome._fields)
-    )
-
-
 SweepData = namedtuple("SweepData", "points targets own neighbors")
 """What is coded over which points: the points, the targets, the index of each target among the
 points or -1, and the ``Neighbors``."""

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.extmath import randomized_range_finder
 
-from srsg.types import FloatArray, LeftOut
+from srsg.kernels.arrays import LeftOut
+from srsg.types import FloatArray
 
 POINTS_PER_FEATURE = 16
 """With fewer points, and fewer vectors to compare with them, axes cost more than they save."""
@@ -80,18 +81,6 @@ class PrincipalAxes:
         """
         scores, rest = along(self.axes, vectors)
         return np.matmul(scores, self.scores, out=room), LeftOut(rest, self.rest)
-
-
-def axes_pay(n_points: int, n_vectors: int, n_features: int) -> bool:
-    """Whether so many vectors are worth the search for axes of so many points.
-
-    Examples
-    --------
-    >>> from srsg.points.principal import axes_pay
-    >>> axes_pay(70_000, 70_000, 784), axes_pay(70_000, 100, 784)
-    (True, False)
-    """
-    return min(n_points, n_vectors) >= POINTS_PER_FEATURE * n_features
 
 
 def bytes_of_axes(n_points: int, n_features: int) -> float:

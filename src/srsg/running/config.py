@@ -1,19 +1,27 @@
 """Where work runs and how much memory it may take: said once for all estimators.
 
-:func:`start_engine` makes the engine that these settings ask for.
+:func:`start_engine` makes the engine that these settings ask for, with blocks of points that fit
+into memory.
 """
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from numbers import Real
+from pathlib import Path
+from typing import Any, NamedTuple
 
+import numpy as np
 from scipy import sparse
 
-from srsg.running.memory import blocks_within, in_bytes
+from srsg.files.errors import in_words
+from srsg.points import BLOCK_SIZE
+from srsg.points.sparse import TILE
 from srsg.running.progress import SILENT, Progress
 from srsg.running.protocol import Engine
 from srsg.running.store import NO_STORE, FolderStore, Store
@@ -155,3 +163,141 @@ def start_engine(
     n_nonzero = x.nnz if sparse.issparse(x) else None
     blocks = blocks_within(config.max_memory, x.shape, x.dtype, thread_count(n_jobs), n_nonzero)
     return ThreadEngine(n_jobs, progress, store, *blocks)
+
+
+SHARE_OF_FREE = 0.5
+"""The fraction of the free memory that coding may take by default."""
+
+LEAST_BLOCK = 16
+"""With fewer points per block, matrix products would lose their speed."""
+
+CODE_BYTES = 8192
+"""Memory for the unfinished code of one point, with all copies: about a hundred entries, and the
+small problem that the sweeps keep."""
+
+_UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+_UNITS |= {f"{unit}I": 2 ** (10 * power) for power, unit in enumerate("KMGT", start=1)}
+_AMOUNT = re.compile(r"\s*(\d+(?:\.\d*)?)\s*([KMGT]?I?)B?\s*", re.IGNORECASE)
+
+_ROOM_UNKNOWN = 4 * 10**9
+"""What counts as free where the system does not say."""
+
+
+def in_bytes(max_memory: int | str) -> int:
+    """The number of bytes, given as a number or as text such as ``"2GB"`` or ``"512 MiB"``.
+
+    Examples
+    --------
+    >>> from srsg.running.config import in_bytes
+    >>> in_bytes("1.5 GB"), in_bytes("1KiB"), in_bytes(10**6)
+    (1500000000, 1024, 1000000)
+    """
+    if not isinstance(max_memory, str):
+        number = isinstance(max_memory, Real) and not isinstance(max_memory, bool)
+        if not number or not 1 <= max_memory < np.inf:
+            raise ValueError(f"max_memory={max_memory!r} must be a positive number of bytes.")
+        return int(max_memory)
+    amount = _AMOUNT.fullmatch(max_memory)
+    if amount is None or amount[2].upper() not in _UNITS:
+        raise ValueError(
+            f"max_memory={max_memory!r} is not an amount of memory: give bytes, or a number with "
+            "its unit such as '2GB', '500MB' or '512MiB'."
+        )
+    return int(float(amount[1]) * _UNITS[amount[2].upper()])
+
+
+class Blocks(NamedTuple):
+    """How many points each worker may scan at once, and the bytes that this leaves unused."""
+
+    size: int
+    spare: float
+
+
+def blocks_within(
+    max_memory: int | str | None,
+    shape: tuple[int, int],
+    dtype: np.dtype,
+    n_workers: int,
+    n_nonzero: int | None = None,
+) -> Blocks:
+    """The blocks that fit into memory.
+
+    Parameters
+    ----------
+    max_memory : int, str or None
+        The most bytes that coding may take in addition to its input; None means half of what is
+        free.
+    shape, dtype
+        Of the input.
+    n_workers : int
+        How many blocks are scanned at the same time.
+    n_nonzero : int, optional
+        The non-zeros of sparse points; None means that the points are dense.
+
+    Returns
+    -------
+    Blocks
+
+    Raises
+    ------
+    ValueError
+        If even small blocks need more than that.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from srsg.running.config import blocks_within
+    >>> blocks_within("1GB", (50_000, 100), np.dtype("f4"), 4).size
+    256
+    >>> blocks_within("500MB", (50_000, 100), np.dtype("f4"), 4).size
+    84
+    """
+    n_points, n_features = shape
+    if n_nonzero is None:
+        entry = 4 if dtype == np.float32 else 8 + 4  # scans need all points in float32 too
+        fixed = n_points * (n_features * entry + CODE_BYTES)
+    else:
+        # Values in float64 and float32, columns; and the tiles of the products.
+        tiles = 4 * TILE * n_workers * (n_points + n_features)
+        fixed = n_nonzero * (8 + 4 + 4) + n_points * CODE_BYTES + tiles
+    # Correlations with all points in float32; residuals in float64 and float32.
+    row = n_workers * (4 * n_points + 12 * n_features + CODE_BYTES)
+    allowed = SHARE_OF_FREE * free_memory() if max_memory is None else in_bytes(max_memory)
+    size = min(int((allowed - fixed) // row), BLOCK_SIZE)
+    # Without a limit from the user, slow blocks are better than none.
+    if size < LEAST_BLOCK and max_memory is not None:
+        raise ValueError(
+            f"max_memory={max_memory!r} is too little: {n_points} points of {n_features} features "
+            f"take {in_words(fixed + LEAST_BLOCK * row)} on {n_workers} threads. Allow more, or "
+            "take fewer threads with n_jobs."
+        )
+    size = max(size, LEAST_BLOCK)
+    return Blocks(size, allowed - fixed - size * row)
+
+
+def free_memory() -> float:
+    """Bytes that can be used without displacing other programs, as far as the system tells."""
+    return min(_free_in_system(), _free_in_container())
+
+
+def _free_in_system() -> int:
+    try:
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        available = next(line for line in lines if line.startswith("MemAvailable"))
+        return int(available.split()[1]) * 1024
+    except (OSError, StopIteration):
+        pass
+    try:  # elsewhere, half of all memory
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
+    except (AttributeError, OSError, ValueError):
+        return _ROOM_UNKNOWN
+
+
+def _free_in_container() -> float:
+    """What a control group leaves; no bound where there is none."""
+    folder = Path("/sys/fs/cgroup")
+    try:
+        limit = int((folder / "memory.max").read_text())
+        return max(0, limit - int((folder / "memory.current").read_text()))
+    except (OSError, ValueError):
+        return float("inf")

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from srsg.running.memory import in_words
+from srsg.files.errors import in_words
 from srsg.types import Matrix
 
 # Wrappers of these libraries may stand between the user's line and ours.
