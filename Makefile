@@ -12,8 +12,15 @@ PIP := $(RUN) -m pip install --disable-pip-version-check
 demo: $(BASE)
 	$(RUN) -m srsg demo
 
-# Two processes; the tests of a file stay together, because they share what is expensive to make.
+# Linters, types, layers and the site first, because they are quick. Two processes of tests; the
+# tests of a file stay together, because they share what is expensive to make.
 test: $(READY)
+	$(RUN) -m ruff check .
+	$(RUN) -m ruff format --check .
+	$(RUN) -m mypy
+	$(VENV)/bin/lint-imports --no-cache
+	SRSG_DOCS_EXAMPLES=0 $(RUN) -m sphinx -W --keep-going -q -b html docs docs/_build/test
+	$(RUN) -m tools.check_site docs/_build/test
 	$(RUN) -m pytest -n 2 --dist loadfile
 
 # The paper's tables and figures, into docs/results. DATA or SRSG_DATA names the folder of its data;

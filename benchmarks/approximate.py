@@ -101,7 +101,7 @@ PAGE = (
     "# Codes over candidates",
     "",
     "Written by `python -m benchmarks.approximate --points {points} --write FILE`; do not edit. "
-    "`SRSG(approximate=True)` on {name}, beside the exact fit: the time of the whole fit "
+    "`SRSG(n_candidates=...)` on {name}, beside the exact fit: the time of the whole fit "
     "(processor seconds on one thread, as a ratio), how much of the weight of the exact codes is "
     "at entries that the others have too, how far the codes violate the optimality conditions over "
     "all points, and how well the clusters agree with the classes. The first rows have the "
@@ -113,8 +113,8 @@ PAGE = (
 def table(X: np.ndarray, y: np.ndarray) -> Iterator[str]:
     n_clusters = len(np.unique(y))
     few = min(len(X), 300)
-    for approximate in (False, True):
-        fitted(X[:few], n_clusters, approximate=approximate)  # compiles
+    for n_candidates in (None, 100):
+        fitted(X[:few], n_clusters, n_candidates=n_candidates)  # compiles
     exact_time, exact = processor_seconds(lambda: fitted(X, n_clusters))
     accuracy, agreement = quality(exact, y)
     yield f"## {len(X):,} points of {X.shape[1]:,} features"
@@ -138,7 +138,7 @@ def under(setting: Setting, X: np.ndarray, n_clusters: int) -> SRSG:
     with ExitStack() as stack:
         for name, value in setting.constants().items():
             stack.enter_context(patch.object(candidates, name, value))
-        return fitted(X, n_clusters, approximate=True, n_candidates=setting.n_candidates)
+        return fitted(X, n_clusters, n_candidates=setting.n_candidates)
 
 
 def fitted(X: np.ndarray, n_clusters: int, **options: Any) -> SRSG:

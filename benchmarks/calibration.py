@@ -1,6 +1,7 @@
 """Does confidence say how often labels are right?
 
-    python -m benchmarks.calibration --data DIR [--keel DIR] [--out docs/results/calibration.md]
+    python -m benchmarks.calibration --data DIR [--keel DIR]
+        [--out docs/results/parts/calibration.md]
 
 For every data set: the accuracy of the labels after the best matching with the true classes, the
 mean confidence, and the expected calibration error of the confidence (10 bins). Beside it, two
@@ -34,7 +35,6 @@ from srsg import SRSG, RidgeGraph
 from srsg.counting.reproducibility import carry_labels
 from srsg.explaining.confidence import membership, predict_with_confidence
 from srsg.explaining.unwrapping import clusterer_of
-from srsg.metrics import calibration_error, matched_points
 from srsg.search.fits import labels_for_each
 
 CHOSEN_ON = ("digits", "MNIST-1500", "wine", "COIL20-20", "Isolet")
@@ -75,6 +75,27 @@ def matched_classes(labels: NDArray, y: NDArray) -> NDArray:
     found = np.full(int(labels.max()) + 1, -1)
     found[np.unique(labels)[clusters]] = classes
     return found
+
+
+def matched_points(y: NDArray, labels: NDArray) -> NDArray[np.bool_]:
+    """Which points are in the cluster that is matched with their class, under the best matching."""
+    true, own = (np.unique(names, return_inverse=True)[1] for names in (y, labels))
+    classes, clusters = linear_sum_assignment(-contingency_matrix(true, own))
+    class_of = np.full(own.max(initial=-1) + 1, -1)
+    class_of[clusters] = classes
+    return class_of[own] == true
+
+
+def calibration_error(right: NDArray, confidence: NDArray, n_bins: int = 10) -> float:
+    """The expected calibration error: how far confidence is from the share of right labels.
+
+    It is the mean of ``|mean confidence - share right|`` over bins of equal width, weighted by
+    their points.
+    """
+    # A confidence of 1 belongs to the last bin.
+    place = np.minimum((confidence * n_bins).astype(int), n_bins - 1)
+    gaps = np.bincount(place, confidence - right, minlength=n_bins)
+    return float(np.abs(gaps).sum() / max(len(confidence), 1))
 
 
 def loaded(name: str, folders: Folders) -> Sample:

@@ -27,7 +27,7 @@ import dask
 import numpy as np
 from distributed import Client, LocalCluster
 
-from srsg import SRSG, L1Graph
+from srsg import SRSG, L1Graph, config_context
 from srsg.cli.comparison import peak_megabytes
 from srsg.running.dask.engine import DaskEngine
 from srsg.running.dask.files import read_array
@@ -46,13 +46,14 @@ a tenth of them, which two workers lack and one does not."""
 
 @contextmanager
 def workers(count: int, memory_limit: int | None = None) -> Iterator[Client]:
-    """A cluster that spills nothing and ends workers beyond their limit."""
+    """A cluster that spills nothing and ends workers beyond their limit; fits run on it."""
     kept = {f"distributed.worker.memory.{what}": False for what in ("target", "spill", "pause")}
     options = {**NO_FRILLS, "n_workers": count, "memory_limit": memory_limit}
     with (
         dask.config.set(QUIET | kept),
         LocalCluster(**options) as cluster,
         Client(cluster) as client,
+        config_context(engine=client),
     ):
         yield client
 
@@ -120,11 +121,11 @@ def speed(path: Path, methods: Sequence[type], runs: int) -> tuple[Times, dict[s
         with workers(count) as client:
             array, _ = read_array(path, client)
             few = array[:500].rechunk((500 // count, -1))
-            methods[-1](engine=client).fit_graph(few)  # kernels from the cache
+            methods[-1]().fit_graph(few)  # kernels from the cache
             for method, seconds in times.items():
                 before = seconds_by_task(client)
                 start = time.perf_counter()
-                method(engine=client).fit_graph(array)
+                method().fit_graph(array)
                 seconds[count].append(time.perf_counter() - start)
                 if method is L1Graph and count == 1:
                     after = seconds_by_task(client)
@@ -152,10 +153,10 @@ def network(path: Path) -> tuple[float, float, list[tuple[int, int, int, int]], 
         array, _ = read_array(path, client)
         start = sent(client)
         with counts.watching():
-            L1Graph(engine=client).fit_graph(array)
+            L1Graph().fit_graph(array)
         codes = sent(client) - start
         start = sent(client)
-        SRSG(engine=client).fit_graph(array)
+        SRSG().fit_graph(array)
         both = sent(client) - start
     n_points, n_features = array.shape
     model = counts.model_bytes(n_features, 2)
@@ -186,7 +187,7 @@ def memory() -> tuple[int, int, int]:
     with workers(2, LIMIT) as client:
         client.run(peak_memory, reset=True)
         before = peak_memory(reset=True)
-        model = L1Graph(engine=client, n_neighbors=1).fit_graph(big)
+        model = L1Graph(n_neighbors=1).fit_graph(big)
         assert (model.neighbors_[:, 0] == np.arange(len(big)) ^ 1).all()
         return big.nbytes, peak_memory() - before, max(client.run(peak_memory).values())
 
@@ -200,9 +201,9 @@ def same_bits(name: str, X: np.ndarray, n_clusters: int, **settings: Any) -> Non
         for rows in (-(-len(X) // 2), len(X) // 3, len(X) // 10 + 7):
             array, _ = read_array(Path(folder) / "points.npy", client)
             chunks = array.rechunk((rows, -1))
-            model = SRSG(n_clusters, engine=client, **settings).fit(chunks)
+            model = SRSG(n_clusters, **settings).fit(chunks)
             for attribute, value in expected.items():
-                if attribute.endswith("_") and attribute != "fit_X_":
+                if attribute.endswith("_") and attribute not in ("graph_", "fit_X_"):
                     found = getattr(model, attribute)
                     if hasattr(value, "nnz"):
                         for part in ("indptr", "indices"):

@@ -40,7 +40,8 @@ def show(name: str, X: np.ndarray, groups: np.ndarray, base: float | None = None
     seconds = perf_counter() - start
     print(
         f"{name:<24}{len(X):>6} rows {np.sum(model.first_equal_ == np.arange(len(X))):>6} distinct "
-        f"{seconds / (base or seconds):>8.1f} x  {model.n_components_:>4} components  clusters "
+        f"{seconds / (base or seconds):>8.1f} x  {model.n_connected_components_:>4} components  "
+        "clusters "
         f"{'/'.join(map(str, sorted(np.bincount(model.labels_), reverse=True))):<18} "
         f"AC {clustering_accuracy(groups, model.labels_):.3f}",
         flush=True,

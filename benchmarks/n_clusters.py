@@ -21,11 +21,9 @@ from typing import Any
 
 import numpy as np
 from sklearn import datasets
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
-from srsg.estimators.cluster_counts import count_clusters
 
-from srsg import SRSG, RidgeGraph
+from srsg import SRSG, PreparedClusterer, RidgeGraph
+from srsg.explaining.unwrapping import clusterer_of
 
 Data = tuple[np.ndarray, np.ndarray]
 
@@ -40,7 +38,7 @@ def image_methods() -> dict[str, Any]:
 
 
 def table_methods() -> dict[str, Any]:
-    affine = make_pipeline(StandardScaler(), SRSG(affine=True))
+    affine = PreparedClusterer(SRSG(affine=True), scale="standard")
     return {"srsg": SRSG(), "affine": affine}
 
 
@@ -94,7 +92,8 @@ def main() -> None:
         true, rows = len(np.unique(y)), {}
         for method, estimator in methods.items():
             start = time.perf_counter()
-            found = count_clusters(estimator, X, random_state=arguments.seed)
+            graph = clusterer_of(estimator.fit_graph(X))
+            found = graph.count_clusters(random_state=arguments.seed)
             seconds = time.perf_counter() - start
             rows[method] = float(found.scores.max()), found.n_clusters, found.best(3)
             print(

@@ -1,6 +1,6 @@
 """Are outliers found, and points of classes that were not fitted?
 
-    python -m benchmarks.outliers --data DIR [--out docs/results/outliers.md]
+    python -m benchmarks.outliers --data DIR [--out docs/results/parts/outliers.md]
 
 Yale-B with foreign or corrupted images among the fitted ones (``outlier_score_``), and digits
 fitted without one of the classes (``novelty_score`` and ``predict(novelty=)``).

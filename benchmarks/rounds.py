@@ -55,7 +55,7 @@ def large_round(X: np.ndarray, n_clusters: int) -> Iterator[tuple[str, Any]]:
     yield "fit", seconds(lambda: SRSG(n_clusters, random_state=0).fit(X))
 
 
-def odd_round(X: np.ndarray, n_clusters: int, lam: float, tol: float) -> Iterator[tuple[str, Any]]:
+def odd_round(X: np.ndarray, n_clusters: int, lam: float) -> Iterator[tuple[str, Any]]:
     """Processor seconds of l1 codes on one thread, and of one float32 product in blocks."""
     from threadpoolctl import threadpool_limits
 
@@ -65,7 +65,7 @@ def odd_round(X: np.ndarray, n_clusters: int, lam: float, tol: float) -> Iterato
         start = time.process_time()
         blocked_product(X)
         yield "product", time.process_time() - start
-    graph = L1Graph(n_clusters, lam=lam, tol=tol, n_jobs=1)
+    graph = L1Graph(n_clusters, lam=lam, n_jobs=1)
     start = time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what does not converge is seen in the violation

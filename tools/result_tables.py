@@ -16,7 +16,7 @@ from statistics import median
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
-RESULTS = ROOT / "docs" / "results"
+RESULTS = ROOT / "docs" / "results" / "parts"
 
 ROWS = [("COIL-20", "20"), ("COIL-100", "100"), ("Yale-B", "38"), ("UMIST Face", "20")]
 """Of every collection the row with all of its classes, but for PIE, which nobody separates."""

@@ -1,6 +1,6 @@
 """Accuracies on data that everyone has, so that a test can tell when they are no longer true.
 
-Usage: python -m tools.shipped_results    (writes docs/results/shipped.csv)
+Usage: python -m tools.shipped_results    (writes docs/results/parts/shipped.csv)
 
 The tables of the paper need its data, which are not in the repository. These few cells need only
 scikit-learn and the package, so every test run compares them with fresh fits.
@@ -19,7 +19,7 @@ from srsg.datasets import make_union_of_subspaces
 from srsg.metrics import clustering_accuracy, normalized_mutual_info
 from srsg.registry import methods
 
-PAGE = Path(__file__).parents[1] / "docs" / "results" / "shipped.csv"
+PAGE = Path(__file__).parents[1] / "docs" / "results" / "parts" / "shipped.csv"
 COLUMNS = ("data", "method", "settings", "ac", "nmi")
 
 

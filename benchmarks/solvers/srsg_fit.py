@@ -15,14 +15,14 @@ from benchmarks.solvers import Solver
 from srsg import SRSG
 
 STAGES = {
-    "srsg.estimators.coded.unit_points": "scaling",
-    "srsg.estimators.coded.l1_codes": "codes",
+    "srsg.coding.coder.unit_points": "scaling",
+    "srsg.estimators.srsg.certified_l1_codes": "codes",
     "srsg.estimators.srsg.srsg_codes": "sweeps",
-    "srsg.estimators.coded.symmetrized": "affinity",
+    "srsg.graph.symmetrized": "affinity",
     "srsg.estimators.srsg.symmetrized": "affinity",
-    "srsg.estimators.coded.agreement": "affinity",
-    "srsg.estimators.fitting.embedded_graph": "eigenvectors",
-    "srsg.estimators.fitting.label_embedding": "K-means",
+    "srsg.cutting.cut.agreement": "affinity",
+    "srsg.cutting.cut.embedded_graph": "eigenvectors",
+    "srsg.cutting.cut.label_embedding": "K-means",
 }
 """The functions of a fit whose time is taken; what is left is the rest."""
 

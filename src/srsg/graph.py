@@ -24,16 +24,15 @@ OF_POINTS = {"kkt_violation", "dual_gap", "residual", "lam"}
 """What is learnt of every point: one number for each, or for those that were certified."""
 
 LEARNT: dict[str, Rule] = {
-    "neighbors": Rule("int", ("n", None), least=-1, below="n", optional=True),
-    "certified": Rule("int", ("certified",), least=0, below="n", optional=True),
-    "kkt_violation": Rule("float", (None,), least=0, optional=True),
-    "dual_gap": Rule("float", (None,), least=0, optional=True),
-    "residual": Rule("float", ("n",), least=0, optional=True),
-    "lam": Rule("float", (None,), least=0, optional=True),
-    "objective_history": Rule("float", (None,), optional=True),
-    "step": Rule("float", (), least=0, optional=True),
+    "certified": Rule("int", ("certified",), least=0, below="n"),
+    "kkt_violation": Rule("float", ("certified",), least=0),
+    "dual_gap": Rule("float", ("certified",), least=0),
+    "residual": Rule("float", ("n",), least=0),
+    "lam": Rule("float", ("n",), least=0, or_number=True),
+    "objective_history": Rule("float", (None,)),
+    "step": Rule("float", (), least=0),
     **{
-        name: Rule("int", (), least=0, optional=True)
+        name: Rule("int", (), least=0)
         for name in ("n_scans", "n_sweeps", "n_iter", "n_steps_cut", "n_let_in")
     },
 }

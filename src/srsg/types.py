@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+import os
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 Matrix = ArrayLike | sparse.sparray | sparse.spmatrix
-"""Anything two-dimensional a user may pass: arrays, lists, DataFrames, sparse matrices."""
+"""Two-dimensional input: arrays, lists, DataFrames, sparse matrices."""
 
+FilePath = str | os.PathLike[str]
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-
 Graph = sparse.csr_array | FloatArray
-"""A weighted graph as the spectral step takes it, sparse or dense."""
+"""A weighted graph, sparse or dense."""
 
 NClusters = int | Literal["auto"]
 AssignLabels = Literal["kmeans", "discretize", "cluster_qr"]
-Affinity = Literal["agreement", "paper"]
+Affinity = Literal["agreement", "codes"]
 Bridge = float | Literal["auto"] | None
 Cut = Literal["normalized", "ratio"]
 Direction = Literal["directed", "either", "mutual"]
 Stop = Literal["supports", "objective"]
-Memory = str | Any | None
-"""As in scikit-learn: a folder, an object like ``joblib.Memory``, or nothing."""
-
 RandomState = int | np.random.RandomState | None

@@ -30,7 +30,7 @@ from srsg.coding import l1_codes, new_smce_codes, new_srsg_codes, srsg_codes
 from srsg.coding.coder import nearest_fitted
 from srsg.coding.local_scaling import local_scaling_rows
 from srsg.cutting.affinity import largest_codes
-from srsg.explaining.assignment import cluster_shares, nearest_shares
+from srsg.explaining.fitted import cluster_shares, nearest_shares
 from srsg.points import unit_points
 from srsg.running import ThreadEngine
 from support import plain

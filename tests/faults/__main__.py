@@ -1,6 +1,6 @@
 """``python -m faults``: make the faults, and write what came of them to docs/reliability.md.
 
-The rows are kept in docs/results/reliability.json, so scenarios can be run one at a time
+The rows are kept in docs/results/parts/reliability.json, so scenarios can be run one at a time
 (``--only killed``) and the page still has all of them. ``--page`` writes the page and runs nothing.
 """
 
@@ -20,7 +20,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "reliability.md"
-KEPT = ROOT / "docs" / "results" / "reliability.json"
+KEPT = ROOT / "docs" / "results" / "parts" / "reliability.json"
 
 INTRODUCTION = """\
 # What becomes of a fit when something breaks

@@ -226,7 +226,7 @@ def test_a_damaged_sparse_matrix_in_a_matlab_file_is_refused(tmp_path):
 
 @pytest.mark.parametrize("do_compression", [False, True])
 def test_a_matlab_file_of_many_kinds_is_read_as_scipy_reads_it(tmp_path, do_compression):
-    from srsg.files.matlab_elements import byte_order, read_variables
+    from srsg.files.matlab import load_mat
 
     path = tmp_path / "f.mat"
     written = {
@@ -244,7 +244,7 @@ def test_a_matlab_file_of_many_kinds_is_read_as_scipy_reads_it(tmp_path, do_comp
         "structure": {"a": 1},
     }
     scipy.io.savemat(path, written | others, do_compression=do_compression)
-    found = read_variables(path, byte_order(path))
+    found = load_mat(path)
     for name, value in written.items():
         expected = value.toarray() if sparse.issparse(value) else value
         np.testing.assert_array_equal(found[name], expected)

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import os
 import re
 import shlex
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -28,25 +25,6 @@ def check_site(monkeypatch):
     from tools import check_site
 
     return check_site
-
-
-def test_site_builds_without_a_warning_and_its_links_lead_somewhere(tmp_path, check_site):
-    """All of it but for the examples, which ``make docs`` runs too."""
-    # A copy, because pages are generated beside the others.
-    for name in ("docs", "examples", "benchmarks/results"):
-        unwanted = shutil.ignore_patterns("_build", "gallery", "generated")
-        shutil.copytree(ROOT / name, tmp_path / name, ignore=unwanted)
-    for name in ("README.md", "CHANGELOG.md", "SECURITY.md", "CITATION.cff"):
-        shutil.copy(ROOT / name, tmp_path)
-    done = subprocess.run(
-        [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "docs", "site"],
-        cwd=tmp_path,
-        env={**os.environ, "SRSG_DOCS_EXAMPLES": "0"},
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
-    assert [*check_site.problems(tmp_path / "site")] == []
 
 
 def test_what_leads_nowhere_is_found(tmp_path, check_site):

@@ -12,24 +12,6 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize("command", ["ruff check", "ruff format --check", "mypy"])
-def test_linters(command):
-    done = subprocess.run(
-        [sys.executable, "-m", *command.split()], cwd=ROOT, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-
-
-def test_imports_follow_the_layers():
-    """The contracts of import-linter in pyproject.toml."""
-    program = "from importlinter.cli import lint_imports_command as run; run()"
-    done = subprocess.run(
-        [sys.executable, "-c", program, "--no-cache"], cwd=ROOT, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "5 kept, 0 broken" in done.stdout
-
-
 def test_python_of_the_readme_runs(capsys):
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
     assert blocks

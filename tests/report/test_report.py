@@ -25,11 +25,9 @@ from srsg.explaining.confidence import membership
 from srsg.explaining.layout import plane
 from srsg.files import FileError
 from srsg.report import write_report
-from srsg.report.findings import find
-from srsg.report.pictures import graph_picture
-from srsg.report.png import png
+from srsg.report.facts import Facts
+from srsg.report.pictures import graph_picture, png, thumbnails
 from srsg.report.sections import summary
-from srsg.report.thumbnails import thumbnails
 from support.pages import Page
 
 
@@ -137,8 +135,8 @@ def test_page_without_classes(fitted, digits, tmp_path):
 @pytest.mark.parametrize(("count", "noun"), [(1, "component"), (2, "components")])
 def test_components_are_counted_in_words(count, noun, fitted, digits):
     model = copy(fitted["L1Graph"])
-    model.n_components_ = count
-    words = re.findall(r">(components?)<", summary(find(model, digits[0])))
+    model.n_connected_components_ = count
+    words = re.findall(r">(components?)<", summary(Facts(model, digits[0])))
     assert words == [noun]
 
 
@@ -265,7 +263,7 @@ def test_one_cluster_and_few_points(tmp_path):
 
 def test_confusion_with_fewer_clusters_than_classes(digits):
     X, y = digits
-    found = find(KMeans(2, n_init=1, random_state=0).fit(X), X, y=y)
+    found = Facts(KMeans(2, n_init=1, random_state=0).fit(X), X, y=y)
     confusion = found.confusion
     assert confusion.table.shape == (3, 2)
     matched = confusion.table[confusion.classes, [0, 1]].sum()
@@ -273,7 +271,7 @@ def test_confusion_with_fewer_clusters_than_classes(digits):
 
 
 def test_eigenvalues_go_on_beyond_those_used(fitted, digits):
-    values, used = find(fitted["L1Graph"], digits[0]).eigenvalues
+    values, used = Facts(fitted["L1Graph"], digits[0]).eigenvalues
     assert used == 3
     assert len(values) > used
     np.testing.assert_array_equal(values[:used], fitted["L1Graph"].eigenvalues_)
@@ -326,7 +324,7 @@ def test_thumbnails_are_the_points(shape):
     X = np.random.default_rng(0).random((11, np.prod(shape)))
     sheet = thumbnails(X, shape, np.array([3]))
     pixels = decoded(sheet.sheet).astype(float)
-    row, column = divmod(sheet.place()[3], sheet.columns)
+    row, column = divmod(int(np.searchsorted(sheet.points, 3)), sheet.columns)
     tile = pixels[row * sheet.height :, column * sheet.width :][: sheet.height, : sheet.width]
     picture = X[3].reshape(shape)
     if shape == (50, 40):  # shrunk: means of pixels

@@ -13,10 +13,10 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from srsg import L1Graph, RidgeGraph, StabilitySearch
+from srsg import L1Graph, PreparedClusterer, RidgeGraph, StabilitySearch
 from srsg.explaining.confidence import confidence
 from srsg.report import write_report
-from srsg.report.findings import find
+from srsg.report.facts import Facts
 from support.pages import Page
 
 WINE = load_wine(as_frame=True)
@@ -64,10 +64,21 @@ def test_pipeline_is_described_by_its_last_step(tmp_path):
     assert "after StandardScaler" in page.words
     assert "affine" in page.words  # among the parameters
     assert "proline" in page.words  # among the features that tell a cluster apart
-    found = find(model, WINE.data)
+    found = Facts(model, WINE.data)
     assert found.model is model[-1]
     np.testing.assert_array_equal(found.X, WINE.data)  # as given, not scaled
     np.testing.assert_array_equal(found.cluster, model[-1].labels_)
+
+
+def test_scaled_and_filled_columns_are_described(tmp_path):
+    graph = RidgeGraph(3, affine=True, random_state=0)
+    model = PreparedClusterer(graph, scale="standard", impute="median").fit(WINE.data)
+    page = page_of(tmp_path, model)
+    assert "of standardised columns with gaps filled in" in page.words
+    assert "components" in page.words or "component" in page.words
+    facts = Facts(model, WINE.data)
+    assert facts.model is model.clusterer_
+    np.testing.assert_array_equal(facts.X, WINE.data)
 
 
 def test_kmeans_in_a_pipeline_has_no_graph_and_is_sure_of_scaled_points(tmp_path):
@@ -76,7 +87,7 @@ def test_kmeans_in_a_pipeline_has_no_graph_and_is_sure_of_scaled_points(tmp_path
     assert "graph" not in page.sections
     assert "inertia" in page.words
     scaled = StandardScaler().fit_transform(WINE.data)
-    share = find(model, WINE.data).confidence.values
+    share = Facts(model, WINE.data).confidence.values
     np.testing.assert_allclose(share, confidence(model[-1], scaled).values)
     assert np.abs(share - confidence(model[-1], WINE.data.to_numpy()).values).max() > 0.1
 

@@ -9,8 +9,13 @@ from hypothesis import strategies as st
 from sklearn.metrics import adjusted_mutual_info_score
 
 from srsg.metrics import adjusted_mutual_info
-from srsg.search.resampling import MAX_POINTS, draw_resamples
-from srsg.search.scores import SampleLabels, consensus, score_candidates, stability_of_points
+from srsg.search.stability import (
+    MAX_POINTS,
+    consensus,
+    draw_rounds,
+    scores_of,
+    stability_of_points,
+)
 
 RNG = np.random.default_rng(0)
 
@@ -41,37 +46,47 @@ def test_stability_compares_only_points_that_both_samples_have():
     truth = np.arange(90) % 3
     first, second = truth[:60].copy(), (truth[30:] + 1) % 3  # other names
     first[:30] = 0  # not in the other sample
-    labels = SampleLabels([first, second], [])
-    assert stability_of_points(labels, samples) == pytest.approx(1)
-    shuffled = SampleLabels([first, RNG.permutation(second)], [])
-    assert stability_of_points(shuffled, samples) < 0.3
+    labels = np.column_stack([second, RNG.permutation(second)])
+    same, shuffled = stability_of_points([np.column_stack([first, first]), labels], samples)
+    assert same == pytest.approx(1)
+    assert shuffled < 0.3
 
 
 def test_consensus_is_the_mean_agreement_with_the_others():
-    truth = np.arange(300) % 3
-    same = SampleLabels([truth], [])
-    other = SampleLabels([RNG.integers(3, size=300)], [])
-    found = consensus([same, same, other])
-    low = adjusted_mutual_info(truth, other.points[0])
-    np.testing.assert_allclose(found, [(1 + low) / 2, (1 + low) / 2, low])
-    assert consensus([same]).tolist() == [0]
+    truth = np.arange(300)[:, None] % 3
+    other = RNG.integers(3, size=(300, 1))
+    found = consensus([[truth], [truth], [other]])
+    low = adjusted_mutual_info(truth[:, 0], other[:, 0])
+    np.testing.assert_allclose(found, [[(1 + low) / 2, (1 + low) / 2, low]])
+    assert consensus([[truth]]).tolist() == [[0]]
 
 
 def test_without_halves_features_do_not_count():
-    resamples = draw_resamples(100, 8, 3, 0.7, 0, np.random.RandomState(0))
-    labels = SampleLabels([rows % 2 for rows in resamples.points], [])
-    scores = score_candidates([labels, labels], resamples)
+    samples, _ = draw_rounds((100, 8), 2, False, np.random.RandomState(0))
+    labels = [sample.rows[:, None] % 2 for sample in samples]
+    scores = scores_of([labels, labels], samples)
     assert np.isnan(scores.features).all()
     np.testing.assert_allclose(scores.total, scores.points + scores.consensus)
     np.testing.assert_allclose(scores.points, 1)
 
 
+def test_scores_are_means_over_the_numbers_of_clusters():
+    samples, _ = draw_rounds((100, 8), 2, True, np.random.RandomState(0))
+    rng = np.random.default_rng(0)
+    both = [rng.integers(3, size=(len(sample.rows), 2)) for sample in samples]
+    each = [scores_of([[labels[:, [k]] for labels in both]] * 2, samples) for k in (0, 1)]
+    for found, one, two in zip(scores_of([both, both], samples), *each, strict=True):
+        np.testing.assert_allclose(found, (one + two) / 2)
+
+
 def test_samples_of_many_points_come_from_a_few_thousand():
-    drawn = draw_resamples(50_000, 30, 2, 0.9, 1, np.random.RandomState(0))
-    assert len(drawn.base) == MAX_POINTS
-    for rows in drawn.points:
+    first, second = draw_rounds((50_000, 30), 2, True, np.random.RandomState(0))
+    assert [sample.columns is None for sample in first] == [True, True, False, False]
+    base = first[-1].rows
+    assert len(base) == MAX_POINTS
+    for rows, _ in first[:2] + second[:2]:
         assert len(rows) == round(0.9 * MAX_POINTS)
-        assert np.isin(rows, drawn.base).all()
+        assert np.isin(rows, base).all()
         assert (np.diff(rows) > 0).all()
-    first, second = drawn.halves[0]
-    assert sorted([*first, *second]) == list(range(30))
+    for one, other in (first[2:], second[2:]):
+        assert sorted([*one.columns, *other.columns]) == list(range(30))

@@ -177,11 +177,11 @@ def test_three_graphs_settle_on_the_median(monkeypatch, numbers, used):
     """One graph that is far off has no say, not even if it is the most stable."""
     found = iter(numbers)
 
-    def counted(estimator, X, *, random_state):
+    def counted(estimator, *, random_state):
         number = next(found)
         return ScoredCounts(number, np.array([2, number]), np.array([0.5, 1.0]), True)
 
-    monkeypatch.setattr("srsg.search.search.count_clusters", counted)
+    monkeypatch.setattr(L1Graph, "count_clusters", counted)
     candidates = {str(place): L1Graph(lam=0.1) for place in range(len(numbers))}
     search = StabilitySearch(candidates, random_state=0).fit(load_digits().data[:100])
     assert search.results_["n_clusters"] == used

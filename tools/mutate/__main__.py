@@ -17,7 +17,7 @@ from typing import Any
 
 from tools.mutate.mutants import ROOT, Mutant, drawn
 
-KEPT = ROOT / "docs" / "results"
+KEPT = ROOT / "docs" / "results" / "parts"
 
 TESTS = {
     "kernels": ["tests/kernels", "src/srsg/kernels", "src/srsg/coding"],

@@ -1,9 +1,9 @@
 """The l1-graph's codes over candidates, for more points than can all be compared.
 
-Half of the candidates of a point are those that correlate most with it. The other half correlate
-with the residual of its code over the first half: these are the points that would join next if the
-code could use all points. The code is exact over its candidates. For a random sample, a certificate
-against *all* points shows how far such codes are from the exact ones.
+Half of the candidates of a point are the points that correlate most with it. The other half
+correlate with the residual of its code over the first half: they would join next if the code could
+use all points. The code is exact over its candidates. For a random sample, a certificate against
+*all* points shows how far such codes are from the exact ones.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from srsg.running import Engine, ThreadEngine
 from srsg.types import FloatArray, IntArray
 
 N_CANDIDATES = 100
-"""How many candidates a point has by default."""
+"""Candidates of a point by default."""
 
 N_CERTIFIED = 1000
-"""How many codes are certified against all points by default."""
+"""Codes that are certified against all points by default."""
 
 SEARCHED_AT_ONCE = 256
 """Points per search. This does not follow the block size, because the number of points in a search
@@ -45,7 +45,7 @@ class ApproximateCodes:
     codes : csr_array of shape (n, n)
         Row i is the code of point i, zero at i.
     neighbors : ndarray of shape (n, n_neighbors)
-        The nearest of the points that the search found, nearest first, ties by index.
+        The nearest points among the candidates, nearest first, ties by index.
     certified : ndarray of shape (n_certified,)
         The points of the sample, in rising order.
     kkt_violation, dual_gap : ndarray of shape (n_certified,)
@@ -84,7 +84,7 @@ def approximate_l1_codes(
     n_neighbors : int
         How many nearest neighbours to report along the way.
     n_certified : int
-        Size of the random sample that is certified; all points, if there are no more than that.
+        Size of the random sample that is certified; all points, if they are not more.
     random_state : RandomState, optional
         Draws the sample; the codes do not depend on it.
     engine : Engine, optional
@@ -113,12 +113,15 @@ def approximate_l1_codes(
     with engine.progress.stage("index of the points", 1):
         index = CandidateIndex.of(points, n_candidates)
     task = partial(_code, lam=lam, n_candidates=n_candidates, n_neighbors=n_neighbors)
-    data = _Searched(points, index, bool(points.x.min() < 0))
+    data = points, index, bool(points.x.min() < 0)
     blocks = blocks_of_rows(points.n, SEARCHED_AT_ONCE)
     coded = engine.map(task, data, blocks, label="codes over candidates")
     codes = sparse.csr_array(sparse.vstack([block for block, _ in coded]))
 
-    sample = _sample(points.n, n_certified, random_state or np.random.RandomState())
+    sample = np.arange(points.n)
+    if points.n > n_certified:
+        rng = random_state or np.random.RandomState()
+        sample = np.sort(rng.choice(points.n, n_certified, replace=False))
     certificate = certificates_of(points, codes, lam, sample, engine=engine)
     return ApproximateCodes(
         codes=codes,
@@ -129,23 +132,19 @@ def approximate_l1_codes(
     )
 
 
-@dataclass(frozen=True)
-class _Searched:
-    """Points, an index of them, and whether they have negative entries."""
-
-    points: Points
-    index: CandidateIndex
-    signed: bool
-
-
 def _code(
-    data: _Searched, rows: IntArray, *, lam: float, n_candidates: int, n_neighbors: int
+    data: tuple[Points, CandidateIndex, bool],
+    rows: IntArray,
+    *,
+    lam: float,
+    n_candidates: int,
+    n_neighbors: int,
 ) -> tuple[sparse.csr_array, IntArray]:
     """Codes of some points, and their neighbours."""
-    search = data.index.search
-    targets = data.points.x[rows]
+    points, index, signed = data
+    search, targets = index.search, points.x[rows]
     # As the kernels take them: one type for both precisions.
-    x, coded = data.points.for_kernels, kernel_rows(targets)
+    x, coded = points.for_kernels, kernel_rows(targets)
     codes = Codes.empty(len(rows), n_candidates)
 
     # First half: points that correlate with the target. They give a first code.
@@ -156,25 +155,19 @@ def _code(
         nearest_candidates(x, coded, near.ids, neighbors)
     # Coefficients may be negative, but the index finds only positive correlations. Negative ones
     # are found with the negated points. Points without negative entries have none.
-    opposite = [search(-targets, rows, half)] if data.signed else []
+    opposite = [search(-targets, rows, half)] if signed else []
     add_candidates(codes, strongest_of([near, *opposite], half), half)
     solve_over_candidates(x, coded, codes, lam / 2)
 
-    # Second half: points that correlate with what the first code leaves over, with either sign.
+    # Second half: points that correlate with the residual of the first code, with either sign.
     # Residuals have both signs even where points have not.
     resid = np.empty(targets.shape)
     residuals(x, coded, codes, resid)
     left_over = [search(sign * resid, rows, n_candidates) for sign in (1, -1)]
     add_candidates(codes, strongest_of(left_over, n_candidates), n_candidates)
     solve_over_candidates(x, coded, codes, lam / 2)
-    _polish(data.points, targets, codes, lam)
-    return codes.to_csr(data.points.n), neighbors
-
-
-def _sample(n_points: int, n_certified: int, random_state: np.random.RandomState) -> IntArray:
-    if n_points <= n_certified:
-        return np.arange(n_points)
-    return np.sort(random_state.choice(n_points, n_certified, replace=False))
+    _polish(points, targets, codes, lam)
+    return codes.to_csr(points.n), neighbors
 
 
 def certificates_of(

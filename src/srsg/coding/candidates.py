@@ -1,8 +1,8 @@
-"""Most of the points that correlate with a vector, found without looking at all points.
+"""Most of the points that correlate with a vector, found without a look at all points.
 
 A faiss index sorts the points into cells around the centres of K-means. A search looks into the
-few cells whose centres correlate most with the vector. It only selects points: their correlations
-are computed again by the caller, in float64.
+few cells whose centres correlate most with the vector. It only selects points: the caller computes
+their correlations again, in float64.
 """
 
 from __future__ import annotations
@@ -26,11 +26,10 @@ CELLS_OF_ROOT = 2
 long as searching the points."""
 
 LEAST_PROBES = 16
-"""How many cells a search looks into; more, if these hold few points compared with the number that
-is asked for."""
+"""Cells that a search looks into; more, if these hold too few points."""
 
 HELD_TO_FOUND = 8
-"""The cells of a search should hold this many times the number of points that is asked for."""
+"""The cells of a search should hold this many times as many points as it returns."""
 
 TRAINED_PER_CELL, TRAINING_ROUNDS, SEED = 40, 10, 0
 """K-means uses this many points per cell and this many rounds. Its seed is fixed, so that the
@@ -41,7 +40,7 @@ NONE = -1
 
 
 class SearchResult(NamedTuple):
-    """For every vector, the points that a search found and their correlations with it."""
+    """The points found for every vector, and their correlations with it."""
 
     ids: IntArray
     strength: NDArray[np.float32]
@@ -78,7 +77,7 @@ class CandidateIndex:
         n_features = points.x.shape[1]
         # K-means takes at least as many points as it has centres.
         n_cells = min(CELLS_OF_ROOT * isqrt(points.n), points.n)
-        # How many cells of average size hold as many points as a search should look at.
+        # Cells of average size that hold as many points as a search should look at.
         held = ceil(HELD_TO_FOUND * n_candidates * n_cells / points.n)
         with _one_thread():
             centers = faiss.IndexFlatIP(n_features)
@@ -118,8 +117,8 @@ class CandidateIndex:
     ) -> SearchResult:
         options = check_faiss().SearchParametersIVF(nprobe=n_probes)
         wanted = np.ascontiguousarray(vectors, dtype=np.float32)
-        # One more than asked for, since the point itself may be among those found. Each row then
-        # drops exactly one entry, the point itself or else the last, so all keep the same length.
+        # One more than wanted, since the point itself may be among them. Each row then drops
+        # exactly one entry, the point itself or else the last, so all keep the same length.
         with _one_thread():
             strength, ids = self.cells.search(wanted, count + 1, params=options)
         left_out = ids == own[:, None]
@@ -129,14 +128,14 @@ class CandidateIndex:
 
 
 def strongest_of(searches: Sequence[SearchResult], count: int) -> IntArray:
-    """The ``count`` points of largest correlation among some searches, largest first.
+    """The ``count`` points of largest correlation in several searches, largest first.
 
-    Searches with a vector and with its negative together find the points of largest absolute
-    correlation: what is negative in one is positive in the other.
+    A search with a vector and one with its negative together find the points of largest absolute
+    correlation: correlations that are negative in one are positive in the other.
     """
     ids = np.concatenate([found.ids for found in searches], axis=1)
     strength = np.concatenate([found.strength for found in searches], axis=1)
-    # What does not correlate positively here belongs to the search with the negative vector.
+    # Points without a positive correlation belong to the search with the negative vector.
     nothing = strength <= 0
     ids[nothing], strength[nothing] = NONE, 0
     # Ties by index, so that the order does not depend on how faiss came across the points.
@@ -157,8 +156,8 @@ def _one_thread() -> Iterator[None]:
 
 
 def check_faiss() -> Any:
-    """The library that searches, or a one-line error that says how to get it."""
-    return needed("faiss", "approximate=True needs faiss", "approximate")
+    """The library for searches, or a one-line error that says how to get it."""
+    return needed("faiss", "n_candidates needs faiss", "approximate")
 
 
 def check_candidates(n_candidates: int, n_neighbors: int, run: Engine) -> None:

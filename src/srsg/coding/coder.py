@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,8 +17,9 @@ from scipy import sparse
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from srsg.coding.candidates import check_candidates
+from srsg.coding.kept import arrays_of_coded, coded_from_arrays, rules_of_coded, sizes_of_coded
 from srsg.coding.neighbors import Searchable, nearest_neighbors, of_moderate_size
-from srsg.graph import LEARNT, Coded, FittedGraph, symmetrized
+from srsg.graph import Coded, FittedGraph, symmetrized
 from srsg.points import (
     EqualPoints,
     Points,
@@ -29,7 +31,6 @@ from srsg.points import (
     zero_digest,
 )
 from srsg.running import Engine, ThreadEngine, serial_linear_algebra
-from srsg.running.checking import CSR_PARTS, Rule, checked_csr, csr_arrays
 from srsg.running.warnings import made_dense, warn_user
 from srsg.types import IntArray, RandomState
 
@@ -74,8 +75,9 @@ class Coder(ABC):
     copies_count: ClassVar[bool] = True
     """Whether a point that occurs several times counts as often in the cut."""
 
-    needs: ClassVar[tuple[str, ...]] = ()
-    """What :meth:`code_new` needs of ``learnt``."""
+    results: ClassVar[tuple[str, ...]] = ("codes", "neighbors")
+    """What :meth:`code` makes, by the names of :mod:`srsg.coding.kept`: a file has no more and no
+    less."""
 
     on_cluster: ClassVar[bool] = False
     """Whether points may be on the workers of a cluster."""
@@ -313,8 +315,9 @@ def _coded_or_kept(coder: Coder, points: Points, run: Engine) -> Coded:
         return coder.code(points, run)
     # The text of a coder names its type and all its parameters.
     keep = run.store.of("graph", coder, lambda: run.fingerprint(points))
-    sizes = {"n": points.n, "starts": points.n + 1}
-    for coded in keep.load("graph", KEPT_GRAPH, sizes, _coded):
+    rules, sizes = rules_of_coded(coder), sizes_of_coded(coder, points.n)
+    make = partial(coded_from_arrays, coder, np.arange(points.n))
+    for coded in keep.load("graph", rules, sizes, make):
         if coder.is_consistent(coded, points, run):
             return coded
         warn_user(
@@ -323,58 +326,5 @@ def _coded_or_kept(coder: Coder, points: Points, run: Engine) -> Coded:
             UserWarning,
         )
     coded = coder.code(points, run)
-    keep.save("graph", _arrays(coded))
+    keep.save("graph", arrays_of_coded(coded))
     return coded
-
-
-def _rules_of_csr(name: str) -> dict[str, Rule]:
-    entries = f"entries of {name}"
-    return {
-        f"{name}/data": Rule("float", (entries,), optional=True),
-        f"{name}/indices": Rule("int", (entries,), least=0, below="n", optional=True),
-        f"{name}/indptr": Rule("int", ("starts",), least=0, most=entries, optional=True),
-    }
-
-
-KEPT_GRAPH: dict[str, Rule] = {
-    **_rules_of_csr("codes"),
-    **_rules_of_csr("init_codes"),
-    **_rules_of_csr("affinity"),
-    "kernel": Rule("float", ("n", "n"), least=0, optional=True),
-    **LEARNT,
-}
-"""Rules for the arrays of a :class:`~srsg.graph.Coded` that are read from a store."""
-
-
-def _arrays(coded: Coded) -> dict[str, NDArray]:
-    """What a store keeps: the inverse of :func:`_coded`."""
-    arrays: dict[str, NDArray] = {}
-    for name in ("codes", "init_codes", "affinity"):
-        matrix = getattr(coded, name)
-        if sparse.issparse(matrix):
-            arrays |= {f"{name}/{part}": array for part, array in csr_arrays(matrix).items()}
-        elif matrix is not None:
-            arrays["kernel"] = matrix
-    if coded.neighbors is not None:
-        arrays["neighbors"] = coded.neighbors
-    return arrays | {name: np.asarray(value) for name, value in coded.learnt.items()}
-
-
-def _coded(arrays: dict[str, NDArray]) -> Coded:
-    """What a coder has made, from the arrays in a store."""
-    sizes = {array.shape[0] - 1 for name, array in arrays.items() if name.endswith("/indptr")}
-    sizes |= {len(arrays["kernel"])} if "kernel" in arrays else set()
-    (n,) = sizes
-
-    def matrix(name: str) -> sparse.csr_array | None:
-        parts = {part: arrays.get(f"{name}/{part}") for part in CSR_PARTS}
-        return None if parts["indptr"] is None else checked_csr(name, parts, (n, n))
-
-    learnt = {name: arrays[name] for name in LEARNT if name in arrays and name != "neighbors"}
-    return Coded(
-        matrix("codes"),
-        arrays.get("neighbors"),
-        arrays.get("kernel", matrix("affinity")),
-        matrix("init_codes"),
-        {name: array.item() if array.ndim == 0 else array for name, array in learnt.items()},
-    )

@@ -1,4 +1,4 @@
-"""The weight of the l1 norm from which on a point's code is empty."""
+"""The smallest weight of the l1 norm at which a point's code is empty."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def smallest_empty_lam(
 ) -> FloatArray:
     """For every point, the smallest lam at which its code is empty.
 
-    At ``lam * l1_ratio = 2 max_j |x_j' x_i|``, no other point is worth its cost. With ``queries``,
-    the same for each of these, which may use all points.
+    It is where ``lam * l1_ratio = 2 max_j |x_j' x_i|``: no other point is worth its cost. Queries
+    may use all points.
 
     Examples
     --------

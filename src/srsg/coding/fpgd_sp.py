@@ -37,17 +37,17 @@ def fpgd_sp(
     A : array of shape (d, n)
         One atom per column; the paper's X.
     b : array of shape (d,)
-        What is coded; the paper's ``x_i``.
+        The vector to code; the paper's ``x_i``.
     c : array of shape (n,)
         Penalties: a non-zero where ``c_t > 0`` costs ``gamma * c_t``, elsewhere it is free.
     gamma : float
         Weight of the penalties.
     z0 : array of shape (n,)
-        Where to start.
+        The start.
     step : float
         The step s. Theorem 3.2 asks for less than ``1 / (2 sigma_max(A)^2)``, see
-        :func:`srsg.coding.theorem_step`. Far larger steps are stable, too, as long as they are
-        below ``1 / (2 sigma_max(A_S)^2)`` for the columns S that move.
+        :func:`srsg.coding.theorem_step`. Far larger steps are also stable if they are below
+        ``1 / (2 sigma_max(A_S)^2)`` for the columns S that move.
     max_iter : int
         Number of iterations, the paper's M_p.
     tol : float
@@ -78,10 +78,10 @@ def fpgd_sp(
     A, b, c, z0 = _checked(A, b, c, z0)
     _check_positive(gamma=gamma, step=step, max_iter=max_iter)
     allowed = _allowed(fixed_zero, len(z0))
-    # What must stay zero cannot start elsewhere: the paper's ``z_i = 0``.
+    # A coordinate that must stay zero starts there: the paper's ``z_i = 0``.
     z0 = np.where(allowed, z0, 0.0)
     takes_part = allowed & ((z0 != 0) | (c <= 0))
-    # Numbers that overflow are not warned of here, but found by the check below.
+    # No warnings of overflow here: the check below finds it.
     with np.errstate(over="ignore", invalid="ignore"):
         norms = np.linalg.norm(A, axis=0)
         resid = b - A @ z0
@@ -139,7 +139,7 @@ def _run(
 
 
 def _checked(*arrays: ArrayLike) -> tuple[FloatArray, ...]:
-    """The arrays in float64, or an error that names the one that does not fit."""
+    """The arrays in float64, or an error that names the wrong one."""
     names = ("A", "b", "c", "z0")
     A, b, c, z0 = checked = tuple(np.array(array, dtype=np.float64) for array in arrays)
     for name, array in zip(names, checked, strict=True):

@@ -245,16 +245,16 @@ def solve_exactly(
             n_neighbors if n_scans == 1 else 0,
             engine.block_size,
             points.n,
-            last=n_scans == MAX_SCANS,
+            last=n_scans >= MAX_SCANS,
         )
-        sizes = {"queries": len(queries), "points": points.n, "neighbors": task.n_neighbors}
-        kept = keep.load(
-            f"scan-{n_scans}",
-            KEPT_SCAN,
-            sizes,
-            partial(Scanned.from_arrays, penalty=penalty, own=queries.own),
-        )
-        n_kept += len(kept)
+        kept = []
+        if keep.keeps:
+            sizes = {"queries": len(queries), "points": points.n, "neighbors": task.n_neighbors}
+            make = partial(
+                Scanned.from_arrays, penalty=penalty, own=queries.own, active=active.rows
+            )
+            kept = keep.load(f"scan-{n_scans}", KEPT_SCAN, sizes, make)
+            n_kept += len(kept)
         blocks = kept + _scan(task, n_scans, points, queries, active, kept, engine, keep)
         # Each scan has fewer rows than the one before: those without violators are done.
         active = WorkingSets.concatenate([block.going_on for block in blocks])
@@ -464,6 +464,10 @@ there are, the more a scan costs, while a Gram matrix costs the same: so it is o
 points, within limits. Measured on MNIST with 10,000 and with 70,000 points."""
 
 
+UNIT_ERROR = 0.01
+"""How far from 1 the squared length of a point may be, and more."""
+
+
 @dataclass(frozen=True)
 class WorkingSets(Sized):
     """Unfinished codes: every query with the few points it is coded over.
@@ -579,19 +583,35 @@ class Scanned(Sized):
         }
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, NDArray], penalty: Penalty, own: IntArray) -> Self:
-        """The same, made of these arrays and of the penalties and indices of all queries."""
+    def from_arrays(
+        cls, arrays: Mapping[str, NDArray], penalty: Penalty, own: IntArray, active: IntArray
+    ) -> Self:
+        """The same, made of these arrays and of the penalties and indices of all queries.
+
+        Raises
+        ------
+        InvalidArrayError
+            If its rows are not among the active ones, or no scan leaves such a working set.
+        """
         going_on = WorkingSets.from_arrays(arrays, "going_on_", penalty)
         done = WorkingSets.from_arrays(arrays, "done_", penalty)
         rows = np.sort(np.concatenate([going_on.rows, done.rows]))
-        same = np.array_equal(rows, np.unique(arrays["rows"]))
+        good = np.isin(rows, active).all() and np.diff(rows).all()
+        require(good, "rows", "are done already, or come twice")
+        same = np.array_equal(rows, np.sort(arrays["rows"]))
         require(same, "rows", "are not those of the codes")
+        nearest = np.sort(arrays["neighbors"])
+        itself = (nearest == own[arrays["rows"]][:, None]).any()
+        require(not itself and np.diff(nearest).all(), "neighbors", "has a point twice or itself")
         for sets in (going_on, done):
             used, index = sets.codes.used, sets.codes.index
             itself = used & (index == own[sets.rows][:, None])
             require(not itself.any(), "index", "has a point that codes itself")
             keys = np.arange(len(sets))[:, None] * (index.max(initial=0) + 1) + index
             require(len(np.unique(keys[used])) == used.sum(), "index", "has a point twice")
+            # The objective is at most that of an empty code, 1, so lam |z| is at most 1.
+            weights = 2 * sets.penalty.half_lam[:, None] * np.abs(sets.codes.value)
+            require(weights.max(initial=0) < 1 + UNIT_ERROR, "value", "is too large for a code")
         certificate = Certificate(arrays["violation"], arrays["gap"])
         return cls(arrays["rows"], arrays["neighbors"], going_on, done, certificate)
 
@@ -653,7 +673,7 @@ class L1Scan:
         # gets their places instead of the points' indices.
         codes, penalty = block.sets.codes.trimmed(), block.sets.penalty
         vectors, places = block.queries.vectors(rows), rows.places(codes.index)
-        resid, inside = np.empty(vectors.shape), InsideTerms.empty(len(codes.size))
+        resid, inside = np.empty(vectors.shape), InsideTerms(*np.zeros((4, len(codes.size))))
         kernel_input = (rows.for_kernels, kernel_rows(vectors), codes._replace(index=places))
         solve_working_sets(*kernel_input, penalty, resid, inside)
         return _SolvedBlock(block.queries.own, replace(block.sets, codes=codes), resid, inside)
@@ -665,11 +685,13 @@ class L1Scan:
         worst = SortedLists.empty(len(most), int(most.max()))
         outside = np.empty(len(most))
         # A part at a time: the correlations of all queries with all points might not fit in memory.
-        for part, correlations, left_out in shard.correlations_in_parts(
-            started.resid, self.block_size
-        ):
-            bounds = ScanBounds(shard.first, self.tol, shard.correlation_error, left_out)
+        # One array serves all parts: allocating it again may cost as much as the product itself.
+        room = np.empty((min(self.block_size, len(most)), shard.n), np.float32)
+        for first in range(0, len(most), self.block_size):
+            part = slice(first, first + self.block_size)
             own, resid = started.own[part], started.resid[part]
+            correlations, left_out = shard.bounded_correlations(resid, room)
+            bounds = ScanBounds(shard.first, self.tol, shard.correlation_error, left_out)
             if self.n_neighbors:
                 # In the first scan working sets are empty: the residuals are the points themselves.
                 # This comes first, because `violators` overwrites the correlations.
@@ -696,10 +718,14 @@ class L1Scan:
         outside = np.max([view.outside for view in found], axis=0)
         neighbors = SortedLists.best_of(near, self.n_neighbors, merge).index
         worst = SortedLists.best_of(violating, int(most.max()), merge)
-        certificate = Certificate.empty(len(most))
+        certificate = Certificate(*np.zeros((2, len(most))))
         certify(started.inside, sets.penalty.half_lam, outside, certificate)
         joining = np.zeros_like(most) if self.last else np.minimum(worst.size, most)
-        sets = replace(sets, codes=renewed(sets.codes, worst.index, joining))
+        # Points that a code does not use would only make its next problem larger, so they leave.
+        # They may come back, but the objective falls from scan to scan, so this ends.
+        codes = Codes.empty(len(most), int(np.max(sets.codes.size + joining, initial=0)))
+        renew(sets.codes, worst.index, joining, codes)
+        sets = replace(sets, codes=codes)
         # No violator in any shard means that the code is optimal over all points, not only over its
         # working set.
         ended = joining == 0
@@ -711,15 +737,3 @@ class L1Scan:
         by_points = min(int(self.n_points / POINTS_PER_JOINING), MOST_JOINING)
         # A set may also grow by half, so large ones need few scans.
         return np.maximum(max(FEWEST_JOINING, by_points), sets.codes.size // 2)
-
-
-def renewed(codes: Codes, joining: IntArray, count: IntArray) -> Codes:
-    """The codes without their zeros, each with ``count[p]`` points of ``joining[p]`` added.
-
-    Points that a code does not use would only make its next problem larger. They may come back, but
-    the objective falls from scan to scan, so this ends. A code that no point joins is done: it is
-    sorted by index, while the others stay in the order of joining.
-    """
-    new = Codes.empty(len(count), int(np.max(codes.size + count, initial=0)))
-    renew(codes, joining, count, new)
-    return new

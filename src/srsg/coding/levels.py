@@ -1,4 +1,4 @@
-"""An order for a sweep on several threads that gives the same result as the order 0..n-1."""
+"""Orders for a sweep on several threads, with the same result as the order 0..n-1."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ def independent_stretches(
     """Stretches of points that can be solved at the same time, each in rising order.
 
     Solving one list of stretches after another gives the same result as the order 0..n-1. That
-    order is cut into pieces, one for each stretch. Within a piece a point comes after those it
-    waits for anyway; only points that wait for another piece go to a later list. So the lists are
-    few, also where clusters follow each other in the order of the points. Sets of
-    :func:`independent_sets` are many and small there.
+    order is cut into pieces, one for each stretch. Within a piece, a point comes after those it
+    waits for in any case; only points that wait for another piece go to a later list. So there are
+    few lists even where clusters follow each other in the order of the points, while
+    :func:`independent_sets` gives many small sets there.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def independent_stretches(
     n_points = len(starts) - 1
     group = np.arange(n_points) * n_stretches // max(n_points, 1)
     levels = _levels(starts, neighbors, group)
-    return [[level[group[level] == each] for each in np.unique(group[level])] for level in levels]
+    return [[level[group[level] == g] for g in np.unique(group[level])] for level in levels]
 
 
 def _levels(starts: IntArray, neighbors: IntArray, group: IntArray) -> list[IntArray]:

@@ -19,10 +19,10 @@ FARTHEST = 1e120
 
 
 def local_scaling(X: NDArray, scale_neighbor: int) -> FloatArray:
-    """``exp(-d_ij^2 / (s_i s_j))`` with s the distance from the ``scale_neighbor``-th neighbour.
+    """``exp(-d_ij^2 / (s_i s_j))`` with s the distance to the ``scale_neighbor``-th neighbour.
 
-    Points that coincide with that many others have no scale: they are joined only with the points
-    at distance zero, with weight 1.
+    Points that coincide with that many others have no scale: their only edges, of weight 1, are
+    those to points at distance zero.
 
     Examples
     --------
@@ -47,9 +47,9 @@ def local_scaling_rows(
 ) -> sparse.csr_array:
     """The kernel of :func:`local_scaling` between new points and their nearest fitted points.
 
-    A new point has ``scale_neighbor`` of them; the distance from the last one is its scale. A new
-    point that equals a fitted point has a single one in its row, at that point. Rows are empty
-    where the kernel underflows.
+    A new point has ``scale_neighbor`` of them; the distance to the last one is its scale. The row
+    of a new point that equals a fitted point has a one there and nothing else. Rows are empty where
+    the kernel underflows.
 
     Examples
     --------
@@ -61,13 +61,7 @@ def local_scaling_rows(
            [0.    , 0.    , 1.    ]])
     """
     engine = engine or ThreadEngine()
-    points, new = Searchable.of(of_moderate_size(x)), of_moderate_size(queries, like=x)
-    far = np.flatnonzero(np.abs(new).max(axis=1) > FARTHEST)
-    if far.size:
-        raise ValueError(
-            f"X is too far from the fitted points for distances: rows {name_rows(far)}."
-        )
-    data = (points, new)
+    data = Searchable.of(of_moderate_size(x)), moderate_queries(queries, x)
     blocks = blocks_of_rows(len(queries), BLOCK_SIZE)
     task = partial(_nearest_of_new, n_neighbors=scale_neighbor)
     found = engine.map(task, data, blocks, label="nearest neighbours")
@@ -84,6 +78,30 @@ def local_scaling_rows(
     row, column = np.nonzero(weights)
     entries = weights[row, column], (row, nearest[row, column])
     return sparse.csr_array(entries, shape=(len(queries), len(x)))
+
+
+def moderate_queries(queries: FloatArray, x: FloatArray) -> FloatArray:
+    """New points on the scale on which the fitted points ``x`` are of moderate size.
+
+    Raises
+    ------
+    ValueError
+        That names the new points whose squared distances would overflow.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from srsg.coding.local_scaling import moderate_queries
+    >>> moderate_queries(np.array([[6.0]]), np.array([[3.0]]))
+    array([[1.5]])
+    """
+    new = of_moderate_size(queries, like=x)
+    far = np.flatnonzero(np.abs(new).max(axis=1) > FARTHEST)
+    if far.size:
+        raise ValueError(
+            f"X is too far from the fitted points for distances: rows {name_rows(far)}."
+        )
+    return new
 
 
 def _nearest_of_new(

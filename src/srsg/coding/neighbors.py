@@ -14,7 +14,7 @@ from scipy import sparse
 from srsg.kernels.arrays import Codes, LeftOut, ScanBounds, SortedLists
 from srsg.kernels.correlations import merge, nearest
 from srsg.kernels.ridge import keep_largest
-from srsg.points import Points, Queries, Rows, dense_rows
+from srsg.points import Points, Queries, Rows, dense_rows, row_slices
 from srsg.running import Engine, ThreadEngine
 from srsg.types import Direction, FloatArray, IntArray
 
@@ -100,11 +100,11 @@ class _Search:
         assert started.new is not None
         found = SortedLists.empty(len(started), self.n_neighbors)
         # A part at a time: the correlations of all queries with all points might not fit in memory.
-        for rows, correlations, left_out in shard.correlations_in_parts(
-            started.new, self.block_size
-        ):
-            bounds = ScanBounds(shard.first, 0.0, shard.correlation_error, left_out)
+        room = np.empty((min(self.block_size, len(started)), shard.n), np.float32)
+        for rows in row_slices(len(started), self.block_size):
             x, own = started.new[rows], started.own[rows]
+            correlations, left_out = shard.bounded_correlations(x, room)
+            bounds = ScanBounds(shard.first, 0.0, shard.correlation_error, left_out)
             nearest(shard.for_kernels, x, own, correlations, bounds, found.take(rows))
         return found
 

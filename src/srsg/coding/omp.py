@@ -49,9 +49,9 @@ def omp_codes(
     n_nonzero : int
         The most points that a code may use.
     tol : float
-        A code is done when the squared norm of its residual is at most this.
+        A code is complete when the squared norm of its residual is at most this.
     queries : Points, optional
-        What is coded over the points; by default the points themselves, each over all others.
+        Points to code over ``points``; by default ``points`` themselves, each over all others.
     n_neighbors : int
         How many nearest neighbours to report along the way.
     engine : Engine, optional
@@ -101,7 +101,7 @@ def _pursue(
             nearest(all_points, resid, own, correlations, bounds, neighbors)
         strongest(all_points, own, resid, correlations, codes, error, chosen, strength)
         left_over = np.einsum("ij,ij->i", resid, resid)
-        # A code is done when nothing is left to fit, or when no point correlates with the residual.
+        # A code is complete if its residual is negligible, or if no point correlates with it.
         ended |= (left_over <= max(tol, ROUNDING)) | (strength <= 0)
         if ended.all():
             break

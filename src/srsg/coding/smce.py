@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from srsg.coding.neighbors import Searchable
+from srsg.coding.local_scaling import moderate_queries
+from srsg.coding.neighbors import Searchable, of_moderate_size
 from srsg.kernels.smce import code_points
-from srsg.points import BLOCK_SIZE, EqualPoints, blocks_of_rows, name_rows
+from srsg.points import BLOCK_SIZE, EqualPoints, blocks_of_rows
 from srsg.running import Engine, ThreadEngine
 from srsg.types import FloatArray, IntArray
 
@@ -67,7 +68,7 @@ def smce_codes(
     lam : float
         Weight of the l1 norm.
     n_neighbors : int
-        How many neighbours a point is coded over; all other points, if there are fewer.
+        How many neighbours a point is coded over; all other points, if they are fewer.
     keep : float
         Fraction of the sum of a point's weights to keep, largest first.
     engine : Engine, optional
@@ -88,29 +89,21 @@ def smce_codes(
            [0. , 0.5, 0. , 0.5],
            [0. , 0. , 1. , 0. ]])
     """
-    engine = engine or ThreadEngine()
-    # A common factor does not change the codes, but it keeps squared distances from overflowing.
-    scaled = _scaled(x, _exponent(x))
     # Equal points have no direction to each other, so only the first of each set is coded.
     equal = equal_rows(x)
-    first, owner = equal.first, equal.owner
-    points = scaled[first]
-    task = partial(_code, lam=lam, n_neighbors=min(n_neighbors, len(points) - 1))
-    # Blocks of a fixed size: nothing below then depends on the memory or the number of workers.
-    blocks = blocks_of_rows(len(points), BLOCK_SIZE)
-    coded = engine.map(task, Searchable.of(points), blocks, label="SMCE codes")
-    neighbors = np.concatenate([block.neighbors for block in coded])
-    codes = np.concatenate([block.codes for block in coded])
+    points = Searchable.of(_scaled(of_moderate_size(x))[equal.first])
+    n_points = len(points.x)
+    every, count = np.arange(n_points), min(n_neighbors, n_points - 1)
+    neighbors, codes, distances, gap = _coded(points, points.x, every, lam, count, engine)
     if not np.isfinite(codes).all():
         raise ValueError(f"lam={lam} is too large: the codes overflow.")
-    distances = np.concatenate([block.distances for block in coded])
-    weights = _csr(_kept(_weights(codes, distances), keep), neighbors, len(points))
+    weights = _csr(_kept(_weights(codes, distances), keep), neighbors, n_points)
     # So far indices count the distinct points. From here on they count all points.
     return SMCECodes(
-        codes=_with_copies(_csr(codes, neighbors, len(points)), first, owner),
-        weights=_with_linked_copies(weights, first, owner),
-        dual_gap=np.concatenate([block.gap for block in coded])[owner],
-        neighbors=first[neighbors][owner],
+        codes=_with_copies(_csr(codes, neighbors, n_points), equal),
+        weights=_with_linked_copies(weights, equal),
+        dual_gap=gap[equal.owner],
+        neighbors=equal.first[neighbors][equal.owner],
     )
 
 
@@ -146,82 +139,64 @@ def new_smce_codes(
     array([[0. , 0.5, 0.5, 0. ],
            [0. , 0. , 0. , 1. ]])
     """
-    engine = engine or ThreadEngine()
-    # The factor of the fitted points, so that distances between new and fitted points are right.
-    exponent = _exponent(x)
-    scaled, targets = _scaled(x, exponent), _scaled(queries, exponent)
-    far = np.flatnonzero(np.abs(targets).max(axis=1) > 1 / NEGLIGIBLE)
-    if far.size:
-        raise ValueError(
-            f"X is too far from the fitted points for distances: rows {name_rows(far)}."
-        )
     first = equal_rows(x).first
-    data = Searchable.of(scaled[first]), targets
-    task = partial(_code_new, lam=lam, n_neighbors=min(n_neighbors, len(first)))
-    blocks = blocks_of_rows(len(targets), BLOCK_SIZE)
-    coded = engine.map(task, data, blocks, label="SMCE codes")
-    codes, neighbors = (np.concatenate(part) for part in zip(*coded, strict=True))
+    points = Searchable.of(_scaled(of_moderate_size(x))[first])
+    targets = _scaled(moderate_queries(queries, x))
+    none, count = np.full(len(targets), -1), min(n_neighbors, len(first))
+    neighbors, codes, *_ = _coded(points, targets, none, lam, count, engine)
     return _csr(codes, first[neighbors], len(x))
 
 
-def _exponent(x: NDArray[np.floating]) -> int:
-    """The power of two that scales entries to at most about one."""
-    return -int(np.frexp(np.abs(x).max())[1])
-
-
-def _scaled(x: NDArray[np.floating], exponent: int) -> FloatArray:
-    """The points times a power of two, so that no square overflows; negligible entries are zero."""
-    # A power of two changes the exponents only, so no digit is lost.
-    scaled = np.ldexp(x, exponent)
-    return np.where(np.abs(scaled) < NEGLIGIBLE, 0.0, scaled)
+def _scaled(moderate: FloatArray) -> FloatArray:
+    """Points of moderate size, whose negligible entries are set to zero."""
+    return np.where(np.abs(moderate) < NEGLIGIBLE, 0.0, moderate)
 
 
 def equal_rows(x: NDArray[np.floating]) -> EqualPoints:
     """Which points are equal for :func:`smce_codes`, where negligible entries count as zero."""
-    scaled = _scaled(x, _exponent(x))
     # Adding zero turns -0.0 into 0.0. Rows are then equal if their bytes are, and sorting bytes is
     # much faster than sorting rows of numbers.
-    rows = np.ascontiguousarray(scaled + 0.0)
+    rows = np.ascontiguousarray(_scaled(of_moderate_size(x)) + 0.0)
     return EqualPoints.of(rows.view(np.dtype((np.void, x.itemsize * x.shape[1]))).ravel())
 
 
-@dataclass(frozen=True)
-class _CodedBlock:
-    """A block of codes: one row per point, one column per neighbour."""
+def _coded(
+    points: Searchable,
+    targets: FloatArray,
+    own: IntArray,
+    lam: float,
+    n_neighbors: int,
+    engine: Engine | None,
+) -> tuple[NDArray, ...]:
+    """Neighbours, codes and distances, one column per neighbour, and duality gaps of the targets.
 
-    neighbors: IntArray
-    codes: FloatArray
-    distances: FloatArray
-    gap: FloatArray
-
-
-def _code(points: Searchable, rows: IntArray, *, lam: float, n_neighbors: int) -> _CodedBlock:
-    targets = points.x[rows]
-    return _code_over(points, targets, points.nearest(targets, rows, n_neighbors), lam)
-
-
-def _code_over(
-    points: Searchable, targets: FloatArray, neighbors: IntArray, lam: float
-) -> _CodedBlock:
-    codes, distances = np.empty(neighbors.shape), np.empty(neighbors.shape)
-    gap = np.zeros(len(targets))
-    if neighbors.size:
-        code_points(points.x, targets, neighbors, lam, codes, distances, gap)
-    return _CodedBlock(neighbors, codes, distances, gap)
+    ``own`` is the index of each target among the points, or -1.
+    """
+    task = partial(_code, lam=lam, n_neighbors=n_neighbors)
+    # Blocks of a fixed size: no result then depends on the memory or the number of workers.
+    blocks = blocks_of_rows(len(targets), BLOCK_SIZE)
+    data = points, targets, own
+    coded = (engine or ThreadEngine()).map(task, data, blocks, label="SMCE codes")
+    return tuple(np.concatenate(part) for part in zip(*coded, strict=True))
 
 
-def _code_new(
-    data: tuple[Searchable, FloatArray], rows: IntArray, *, lam: float, n_neighbors: int
-) -> tuple[FloatArray, IntArray]:
-    """Codes of new points, one column per neighbour, and the neighbours."""
+def _code(
+    data: tuple[Searchable, FloatArray, IntArray], rows: IntArray, *, lam: float, n_neighbors: int
+) -> tuple[NDArray, ...]:
     points, targets = data[0], data[1][rows]
-    neighbors = points.nearest(targets, np.full(len(rows), -1), n_neighbors)
-    # A new point that equals a fitted one has no direction to it; that one is then its nearest.
-    fitted = (points.x[neighbors[:, 0]] == targets).all(axis=1)
-    codes = np.zeros(neighbors.shape)
-    codes[fitted, 0] = 1.0
-    codes[~fitted] = _code_over(points, targets[~fitted], neighbors[~fitted], lam).codes
-    return codes, neighbors
+    neighbors = points.nearest(targets, data[2][rows], n_neighbors)
+    codes, distances = np.zeros(neighbors.shape), np.zeros(neighbors.shape)
+    gap = np.zeros(len(rows))
+    if n_neighbors:
+        # A new point that equals a fitted one has no direction to it: that one, its nearest, is
+        # its code.
+        copies = (points.x[neighbors[:, 0]] == targets).all(axis=1)
+        codes[copies, 0] = 1.0
+        others = np.flatnonzero(~copies)
+        results = codes[others], distances[others], gap[others]
+        code_points(points.x, targets[others], neighbors[others], lam, *results)
+        codes[others], distances[others], gap[others] = results
+    return neighbors, codes, distances, gap
 
 
 def _weights(codes: FloatArray, distances: FloatArray) -> FloatArray:
@@ -254,36 +229,41 @@ def _csr(values: FloatArray, columns: IntArray, n_points: int) -> sparse.csr_arr
     return sparse.csr_array(entries, shape=(len(values), n_points))
 
 
-def _copies(first: IntArray, owner: IntArray) -> IntArray:
-    """The points that equal an earlier one."""
-    return np.setdiff1d(np.arange(len(owner)), first)
-
-
-def _with_copies(codes: sparse.csr_array, first: IntArray, owner: IntArray) -> sparse.csr_array:
+def _with_copies(codes: sparse.csr_array, equal: EqualPoints) -> sparse.csr_array:
     """Codes of all points: a copy has a one at the first point that equals it."""
-    own, copies = codes.tocoo(), _copies(first, owner)
-    rows = np.concatenate([first[own.row], copies])
-    columns = np.concatenate([first[own.col], first[owner[copies]]])
-    values = np.concatenate([own.data, np.ones(len(copies))])
-    n_points = len(owner)
-    return sparse.csr_array((values, (rows, columns)), shape=(n_points, n_points))
+    copies, firsts = _copies(equal)
+    return _of_all(codes, equal, np.ones(len(copies)), copies, firsts)
 
 
-def _with_linked_copies(
-    weights: sparse.csr_array, first: IntArray, owner: IntArray
-) -> sparse.csr_array:
+def _with_linked_copies(weights: sparse.csr_array, equal: EqualPoints) -> sparse.csr_array:
     """The symmetric graph of all points: a copy is linked to the first point that equals it, by the
     largest weight of that point."""
     # The maximum, as published, and not the mean: a link that only one of two points has counts in
     # full.
     own = sparse.csr_array(weights.maximum(weights.T))
-    largest = own.max(axis=1).toarray().ravel() if own.nnz else np.ones(len(first))
-    own, copies = own.tocoo(), _copies(first, owner)
-    firsts = first[owner[copies]]
     # Without any weight (a single distinct point) copies are linked with weight one.
-    links = largest[owner[copies]]
-    rows = np.concatenate([first[own.row], copies, firsts])
-    columns = np.concatenate([first[own.col], firsts, copies])
-    values = np.concatenate([own.data, links, links])
-    n_points = len(owner)
-    return sparse.csr_array((values, (rows, columns)), shape=(n_points, n_points))
+    largest = own.max(axis=1).toarray().ravel() if own.nnz else np.ones(len(equal.first))
+    copies, firsts = _copies(equal)
+    links = np.tile(largest[equal.owner[copies]], 2)
+    ends = np.concatenate([copies, firsts]), np.concatenate([firsts, copies])
+    return _of_all(own, equal, links, *ends)
+
+
+def _copies(equal: EqualPoints) -> tuple[IntArray, IntArray]:
+    """The points that equal an earlier one, and the first that each equals."""
+    copies = np.setdiff1d(np.arange(equal.n), equal.first)
+    return copies, equal.first[equal.owner[copies]]
+
+
+def _of_all(
+    matrix: sparse.csr_array,
+    equal: EqualPoints,
+    values: FloatArray,
+    rows: IntArray,
+    columns: IntArray,
+) -> sparse.csr_array:
+    """A matrix of the distinct points as one of all points, with some more entries."""
+    own, first = matrix.tocoo(), equal.first
+    places = np.concatenate([first[own.row], rows]), np.concatenate([first[own.col], columns])
+    entries = np.concatenate([own.data, values]), places
+    return sparse.csr_array(entries, shape=(equal.n, equal.n))

@@ -22,7 +22,7 @@ from srsg.kernels.fpgd_sp import Settings
 from srsg.kernels.sweep import SweepData, sweep_points
 from srsg.points import Points, Queries, blocks_of_rows, kernel_rows
 from srsg.running import Engine, ThreadEngine, serial_linear_algebra
-from srsg.running.checking import Rule, checked_csr, csr_arrays
+from srsg.running.checking import Rule, checked_csr, csr_arrays, require
 from srsg.running.progress import Stage
 from srsg.types import FloatArray, IntArray, Stop
 
@@ -99,13 +99,16 @@ class SweepState:
         Raises
         ------
         InvalidArrayError
-            If the arrays of the codes do not fit together.
+            If no sweep leaves such arrays.
         """
+        require(len(arrays["objective"]) > 1, "objective", "has no sweep")
         n_points = len(arrays["cut"])
         parts = {name: arrays[name] for name in ("data", "indices", "indptr")}
+        codes = checked_csr("codes", parts, (n_points, n_points))
+        require(not codes.diagonal().any(), "codes", "has a point that codes itself")
         n_iter, n_let_in, settled, ended = arrays["counts"].tolist()
         return cls(
-            checked_csr("codes", parts, (n_points, n_points)),
+            codes,
             arrays["cut"],
             arrays["objective"].tolist(),
             n_iter,
@@ -200,7 +203,9 @@ def srsg_codes(
     sizes = {"points": n_points, "starts": n_points + 1}
     kept = keep.load("sweep", KEPT_SWEEP, sizes, SweepState.from_arrays)
     unswept = SweepState(init_codes, np.zeros(n_points, bool))
-    # Each sweep leaves a state; the latest one has all that the others had.
+    # Each sweep leaves a state; the latest one has all that the others had. Another run may have
+    # swept more often than this one shall.
+    kept = [state for state in kept if state.n_sweeps <= max_sweeps]
     state = max(kept, key=lambda each: each.n_sweeps, default=unswept)
     here = engine.gathered(points)
     with sweeping_threads(points, engine) as (threads, n_threads):
@@ -461,7 +466,8 @@ class Sweeps:
             while True:
                 # A single part runs in this thread: waking another would only take longer.
                 counts = list((map if len(parts) == 1 else self.threads.map)(solve, parts))
-                stage.advance(sum(counts))
+                if len(self.waves) > 1:  # a single wave is the whole stage
+                    stage.advance(sum(counts))
                 if counts == list(map(len, parts)):
                     break
                 # The kernel stops at a code that has no room. Arrays cannot grow while threads

@@ -10,8 +10,9 @@ measured (:mod:`srsg.counting.density`).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +31,7 @@ from srsg.counting.reproducibility import (
     search_counts,
 )
 from srsg.counting.separation import search_separated
-from srsg.cutting.cut import CutOptions, SpectralGraph, counted_graph, spectral_graph
+from srsg.cutting.cut import CutOptions, counted_graph, spectral_graph
 from srsg.cutting.embedding import auto_bridge, unit_length_rows
 from srsg.graph import FittedGraph
 from srsg.points import Points, dense_rows
@@ -43,10 +44,11 @@ MANY_FEATURES = 100
 images, spectra, gene expression. Fewer columns are taken for those of a table."""
 
 FEW_FEATURES = 3
-"""Up to here directions say little, since all of them are taken; distances and densities decide."""
+"""Up to here directions say little, since points lie in all of them: distances and densities
+decide."""
 
 LEAST_FOR_DENSITY = 20
-"""With fewer points no density can be measured."""
+"""The fewest points for which a density can be measured."""
 
 MAX_POINTS = 3000
 """With more points, a random sample of this many decides on the number of clusters."""
@@ -64,7 +66,7 @@ SEPARATED_N_INIT = 10
 """Restarts of K-means where links are counted: poor labels would hide a number."""
 
 SEPARATED_DENSE_UP_TO = 24
-"""Up to here every number of clusters is tried where links are counted, which costs less."""
+"""Up to here every number of clusters is tried where links are counted: that costs less."""
 
 
 def count_clusters(
@@ -105,8 +107,7 @@ def count_clusters(
     """
     graph = counted_graph(fitted, options.affinity)
     rng = check_random_state(random_state)
-    distinct = fitted.equal.first
-    if counted_by(fitted.n_features) == "density" and len(distinct) >= LEAST_FOR_DENSITY:
+    if counted_by(fitted.n_features) == "density" and len(fitted.equal.first) >= LEAST_FOR_DENSITY:
         return _by_density(fitted, options, graph, rng, run)
     components = substantial_components(graph)
     if _share_the_points(components):
@@ -117,17 +118,15 @@ def count_clusters(
     counts = counts_to_try(x.shape[0] // 2, len(components), dense_up_to)
     if not counts or not _can_fit(fitted, x.shape[0] // 2, run):
         return _by_graph_alone(graph, run)  # too few points for halves that can be clustered
-    sample = fitted
-    if x.shape[0] < graph.shape[0] or (by_links and not fitted.equal.all_differ):
-        sample = _graph_of_sample(fitted, x, run)
-        graph = counted_graph(sample, options.affinity)
     if by_links:
-        return _by_links(sample, options, counts, _seed(rng), run)
-    return _by_halves(sample, options, x, graph, counts, rng, run)
+        return _by_links(fitted, options, x, counts, _seed(rng), run)
+    if x.shape[0] < graph.shape[0]:
+        graph = counted_graph(_graph_of_sample(fitted, x, run), options.affinity)
+    return _by_halves(fitted, options, x, graph, counts, rng, run)
 
 
 def counted_by(n_features: int) -> Literal["density", "halves", "links"]:
-    """What tells the number of clusters: valleys of density, halves of the points, or links."""
+    """How clusters are counted: by valleys of density, halves of the points, or links."""
     if n_features <= FEW_FEATURES:
         return "density"
     return "links" if n_features >= MANY_FEATURES else "halves"
@@ -147,14 +146,11 @@ def _by_density(
     def by_links() -> int:
         if not _can_fit(fitted, x.shape[0], run):
             return 0
-        sample = fitted
-        if x.shape[0] < graph.shape[0] or not fitted.equal.all_differ:
-            sample = _graph_of_sample(fitted, x, run)
         counts = counts_to_try(x.shape[0] // 2, 2, SEPARATED_DENSE_UP_TO)
-        return _by_links(sample, options, counts, seed, run).n_clusters
+        return _by_links(fitted, options, x, counts, seed, run).n_clusters
 
     counted = search_dense(*_places(fitted, dense_rows(x)), by_links)
-    # Two or three points code any other there, so that noise falls into many components.
+    # Two or three points code any other in so few columns: noise falls into many components.
     by_components = not fitted.coder.unit and not counted.structure_found
     if by_components and _share_the_points(substantial_components(graph)):
         return _by_graph_alone(graph, run)
@@ -162,11 +158,11 @@ def _by_density(
 
 
 def _places(fitted: FittedGraph, x: NDArray) -> tuple[NDArray, int]:
-    """Where points lie for the method, and in how many dimensions.
+    """Coordinates of the points as the method sees them, and the number of dimensions.
 
-    A point and its mirror image have the same code, so they are in one place: the products of the
-    coordinates are the same for both. With the constant coordinate no point has its mirror image
-    among the others, and lengths are not lost.
+    A point and its mirror image have the same code, so they share a place: the products of their
+    coordinates are the same. With a constant coordinate no point is the mirror image of another,
+    and lengths are not lost.
     """
     if not fitted.coder.unit or fitted.constant:
         return x, fitted.n_features
@@ -177,19 +173,18 @@ def _places(fitted: FittedGraph, x: NDArray) -> tuple[NDArray, int]:
 def _deciding_points(fitted: FittedGraph, most: int, rng: np.random.RandomState) -> Any:
     """The points that decide on the number of clusters.
 
-    Of equal points there is only one: a copy in each half would be found again without any cluster.
+    Of equal points only the first: a copy in each half would be found again without any cluster.
     """
     distinct = fitted.equal.first
-    vertices = np.arange(len(distinct))
     if len(distinct) > most:
-        vertices = np.sort(rng.choice(len(distinct), most, replace=False))
-    chosen = fitted.points[distinct[vertices]]
-    # Those of a dask array are still to be fetched from the workers.
+        distinct = distinct[np.sort(rng.choice(len(distinct), most, replace=False))]
+    chosen = fitted.points[distinct]
+    # Those of a dask array are still on the workers.
     return chosen.compute() if hasattr(chosen, "compute") else chosen
 
 
 def _can_fit(fitted: FittedGraph, n_points: int, run: Engine) -> bool:
-    """Whether the parameters ask for no more points than a sample has."""
+    """Whether a sample has enough points for the parameters."""
     try:
         replace(fitted.coder, n_candidates=None).check(n_points, run)
     except ValueError:
@@ -204,48 +199,43 @@ def _graph_of_sample(fitted: FittedGraph, x: Any, run: Engine) -> FittedGraph:
         return graph_of_points(coder, Points(x), x, fitted.constant, run.quiet())
 
 
-class _LabelledSample:
-    """Labels of a graph for any number of clusters."""
+def _labeller(
+    fitted: FittedGraph, options: CutOptions, n_init: int, most: int, seed: int, run: Engine
+) -> tuple[Graph, Callable[[int], IntArray]]:
+    """The graph that is cut, and a function that cuts it into up to ``most`` clusters."""
+    run, options = run.quiet(), replace(options, assign_labels="kmeans", n_init=n_init)
+    spectral = spectral_graph(fitted, options.affinity, run)
+    # The first vectors of one embedding serve every number of clusters, so the graph must be
+    # connected: else the first vectors are those of arbitrary components.
+    bridge = auto_bridge(spectral.graph, 2)
+    vectors = spectral.embedded(most, bridge, run, weighted=False).vectors
 
-    def __init__(
-        self,
-        fitted: FittedGraph,
-        options: CutOptions,
-        n_init: int,
-        most: int,
-        seed: int,
-        run: Engine,
-    ) -> None:
-        self.seed, self.run = seed, run.quiet()
-        self.options = replace(options, assign_labels="kmeans", n_init=n_init)
-        self.spectral: SpectralGraph = spectral_graph(fitted, options.affinity, self.run)
-        # The first vectors of one embedding serve every number of clusters, so the graph must be
-        # connected: else the first vectors are those of arbitrary components.
-        bridge = auto_bridge(self.spectral.graph, 2)
-        self.vectors = self.spectral.embedded(most, bridge, self.run, weighted=False).vectors
-
-    def labels(self, count: int) -> NDArray[np.intp]:
-        vectors = unit_length_rows(self.vectors[:, :count])
+    def labels(count: int) -> IntArray:
         with quietly():  # K-means warns if there are fewer different points than clusters
-            return self.spectral.labels(vectors, count, self.options, self.seed, self.run)
+            first = unit_length_rows(vectors[:, :count])
+            return spectral.labels(first, count, options, seed, run)
+
+    return spectral.graph, labels
 
 
 def _by_links(
-    sample: FittedGraph, options: CutOptions, counts: list[int], seed: int, run: Engine
+    fitted: FittedGraph, options: CutOptions, x: Any, counts: list[int], seed: int, run: Engine
 ) -> ScoredCounts:
-    """The number of clusters by the links between them, in the graph that is clustered."""
-    vertices = _LabelledSample(sample, options, SEPARATED_N_INIT, counts[-1], seed, run)
+    """The number of clusters by the links between them, in the graph of the points ``x``."""
+    if x.shape[0] < fitted.n:
+        fitted = _graph_of_sample(fitted, x, run)
+    graph, labels = _labeller(fitted, options, SEPARATED_N_INIT, counts[-1], seed, run)
     with run.progress.stage("number of clusters", len(counts)) as stage:
 
-        def labels(count: int) -> NDArray[np.intp]:
+        def shown(count: int) -> IntArray:
             stage.advance()
-            return vertices.labels(count)
+            return labels(count)
 
-        return search_separated(vertices.spectral.graph, labels, counts)
+        return search_separated(graph, shown, counts)
 
 
 def _by_halves(
-    sample: FittedGraph,
+    fitted: FittedGraph,
     options: CutOptions,
     x: NDArray,
     graph: Graph,
@@ -253,24 +243,28 @@ def _by_halves(
     rng: np.random.RandomState,
     run: Engine,
 ) -> ScoredCounts:
-    """The number of clusters that two halves of the points agree on."""
+    """The number of clusters that two halves of the points ``x`` agree on; ``graph`` is theirs."""
     with run.progress.stage("number of clusters", 2 * N_SPLITS + len(counts)) as stage:
-        halves: list[_Half] = []
+        labellers, links = [], []
         for half, other, seed in _splits(x.shape[0], rng):
-            part = _graph_of_sample(sample, x[half], run)
-            labelled = _LabelledSample(part, options, N_INIT, counts[-1], seed, run)
-            halves.append(_Half(labelled, graph[other][:, half]))
+            part = _graph_of_sample(fitted, x[half], run)
+            labellers.append(_labeller(part, options, N_INIT, counts[-1], seed, run)[1])
+            links.append(graph[other][:, half])  # they carry labels over to the other half
             stage.advance()
 
         def score(count: int) -> float:
             stage.advance()
-            return _mean_score(halves, count)
+            labels = [labelled(count) for labelled in labellers]
+            carried = [carry_labels(*pair, count) for pair in zip(links, labels, strict=True)]
+            # Halves 0 and 1 belong together, then 2 and 3, and so on.
+            scores = [reproducibility_score(c, labels[k ^ 1]) for k, c in enumerate(carried)]
+            return float(np.mean(scores))
 
         return search_counts(score, counts)
 
 
 def _share_the_points(sizes: IntArray) -> bool:
-    """Whether there are several components of which none is much larger than the others.
+    """Whether there are several components, none of them much larger than the others.
 
     Then they are the clusters, as on independent subspaces: the graph of all points says so,
     even where a half has too few points to show it. Halves must not overrule this, since they
@@ -283,8 +277,8 @@ def _share_the_points(sizes: IntArray) -> bool:
 def _by_graph_alone(graph: Graph, run: Engine) -> ScoredCounts:
     """The number of clusters by components and eigengaps.
 
-    Components are found for certain, so their score is their number. Without them the largest
-    eigengap is no more than a guess.
+    Components are certain, so their score is their number. Without them, the largest eigengap is
+    no more than a guess.
     """
     counted = estimate_n_clusters(graph, engine=run)
     certain = counted.n_components > 1
@@ -293,26 +287,8 @@ def _by_graph_alone(graph: Graph, run: Engine) -> ScoredCounts:
     return ScoredCounts(counted.n_clusters, counts, np.array([score]), certain)
 
 
-class _Half(NamedTuple):
-    """One half of the points, and the edges that carry its labels over to the other."""
-
-    part: _LabelledSample
-    weights: Graph
-
-
-def _mean_score(halves: list[_Half], count: int) -> float:
-    """The mean score over all pairs of halves, in both directions."""
-    labels = [half.part.labels(count) for half in halves]
-    # Halves 0 and 1 belong together, then 2 and 3, and so on.
-    scores = [
-        reproducibility_score(carry_labels(half.weights, labels[place], count), labels[place ^ 1])
-        for place, half in enumerate(halves)
-    ]
-    return float(np.mean(scores))
-
-
 def _splits(n_points: int, rng: np.random.RandomState) -> list[tuple[IntArray, IntArray, int]]:
-    """Halves, each with the other one and a seed for its K-means, two after each other."""
+    """Each half with the other one and a seed for its K-means."""
     splits = []
     for _ in range(N_SPLITS):
         first, second = (np.sort(half) for half in np.array_split(rng.permutation(n_points), 2))

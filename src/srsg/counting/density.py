@@ -1,10 +1,10 @@
-"""How many dense groups the points have, more than chance would make: for two or three columns.
+"""How many dense groups there are beyond those of chance: for two or three columns.
 
 In so few columns the density of the points can be measured: it is high where the distance to the
 n-th neighbour is short. Lower the level of density step by step: dense groups appear, grow and
-meet. How much the level falls between the peak of a group and its meeting with a denser one is the
-depth of the valley between them. Points without any cluster have valleys too, by chance. Those of
-uniform noise, with as many points in as many dimensions, tell how deep.
+meet. The depth of the valley between two groups is how far the level falls from the peak of the
+less dense one to the place where they meet. Points without any cluster have valleys too, by
+chance. Uniform noise, with as many points in as many dimensions, tells how deep.
 
 The levels are those of HDBSCAN (Campello et al. 2013), and the depths are the persistence of
 ToMATo (Chazal et al. 2013).
@@ -25,14 +25,14 @@ from srsg.kernels.density import absorbed_peaks, spanning_tree
 from srsg.types import FloatArray
 
 LEAST_NEIGHBORS = 8
-"""Neighbours that a density is measured by, at least: with fewer it varies by chance alone."""
+"""The fewest neighbours to measure a density by: with fewer, it varies by chance alone."""
 
 N_REFERENCES = 40
-"""Draws of uniform noise that tell how deep the valleys of noise are."""
+"""Draws of uniform noise, whose valleys are measured."""
 
 DEVIATIONS = 3.0
-"""A valley is surely none of noise if it is deeper than the deepest of noise by this many standard
-deviations of it: about one draw of noise in a hundred has such a valley."""
+"""A valley is surely real if it is deeper than the mean of the deepest of noise by this many of
+their standard deviations: about one draw of noise in a hundred has such a valley."""
 
 THIN = 0.85
 """Points are thin if they fill less than this share of the dimensions that noise fills, measured in
@@ -43,7 +43,7 @@ LEAST_SHOWN = 12
 
 
 def n_neighbors_for(n_points: int) -> int:
-    """Neighbours that the density is measured by: more of them if there are more points.
+    """Neighbours to measure the density by: the more points, the more neighbours.
 
     Half the square root: of 400 points 10. Twice as many blur two rings into one disc, half as
     many find valleys along a ring.
@@ -58,7 +58,7 @@ def n_neighbors_for(n_points: int) -> int:
 
 
 def valley_depths(points: FloatArray, n_neighbors: int) -> FloatArray:
-    """The depths of the valleys that part each peak of density from a higher one.
+    """The depths of the valleys between each peak of density and a higher one.
 
     Parameters
     ----------
@@ -70,9 +70,9 @@ def valley_depths(points: FloatArray, n_neighbors: int) -> FloatArray:
     Returns
     -------
     ndarray of shape (n - 1,)
-        In falling order: the logarithm of the radius where a group meets a denser one over the
-        radius at its peak. A logarithm does not depend on the unit of the points, nor on how dense
-        a group is as a whole.
+        In falling order: the logarithm of the radius where a group meets a denser one, divided by
+        the radius at its peak. It depends neither on the unit of the points nor on the density of
+        the group as a whole.
 
     Examples
     --------
@@ -96,9 +96,9 @@ def valley_depths(points: FloatArray, n_neighbors: int) -> FloatArray:
 
 
 def filled_dimension(points: FloatArray, n_neighbors: int) -> float:
-    """The dimension that points fill, as far as their neighbours: about 1 on a thin curve.
+    """The dimension that points fill, judged by their neighbours: about 1 on a thin curve.
 
-    In m dimensions twice as many neighbours are within a radius that is ``2 ** (1 / m)`` as large.
+    In m dimensions, a radius ``2 ** (1 / m)`` as large holds twice as many neighbours.
 
     Examples
     --------
@@ -121,12 +121,11 @@ class NoiseDepth(NamedTuple):
     Attributes
     ----------
     usual : float
-        One standard deviation above the mean. A valley that is no deeper is taken for noise.
+        One standard deviation above the mean. A valley no deeper than this is taken for noise.
     most : float
-        Hardly ever more, see ``DEVIATIONS``. A valley that is deeper is taken for real.
+        Hardly ever exceeded by noise, see ``DEVIATIONS``. A deeper valley is taken for real.
     dimension : float
-        What :func:`filled_dimension` says: less than the dimension of the cube, because of its
-        surface.
+        By :func:`filled_dimension`: less than the dimension of the cube, because of its surface.
 
     Examples
     --------
@@ -145,8 +144,8 @@ class NoiseDepth(NamedTuple):
 def noise_depth(n_points: int, dimension: int, n_neighbors: int) -> NoiseDepth:
     """How deep the valleys of uniform noise in a cube are.
 
-    How much a density measured by neighbours varies by chance depends neither on the density nor
-    on the shape of the data, so one kind of noise will do. The seeds are fixed.
+    The chance variation of a density measured by neighbours depends neither on the density nor on
+    the shape of the data, so one kind of noise will do. The seeds are fixed.
 
     Examples
     --------
@@ -175,15 +174,15 @@ def search_dense(
     dimension : int
         The dimension in which they lie: less than d if they lie on a surface.
     by_links : function, optional
-        Tells the number of clusters by other evidence. It is called if some valleys are deeper
-        than noise usually has and yet not surely real; its answer counts if it takes some of
-        these for real and none that are no deeper.
+        Returns the number of clusters by other evidence. It is called if some valleys are deeper
+        than usual for noise and yet not surely real; its answer counts if it takes some of these
+        for real, and no others.
 
     Returns
     -------
     ScoredCounts
-        A valley counts from some depth on. The score of a number is by what share this depth may
-        change and the number is still right; below zero, how much it would have to change.
+        A valley counts from some depth on. The score of a number is the share by which this depth
+        may change without changing the number; below zero, the share by which it would have to.
 
     Examples
     --------
@@ -204,7 +203,7 @@ def search_dense(
         kept = np.append(depths[: n_clusters - 1], noise.most)
         n_clusters = 2 + int(np.argmax(kept[:-1] - kept[1:]))
         from_depth = (kept[n_clusters - 2] + kept[n_clusters - 1]) / 2
-    # Without a single valley that is surely real, links are not asked: they cut noise as well.
+    # Links are not asked unless one valley is surely real: they cut noise as well.
     elif by_links and 1 < n_clusters < possible and n_clusters < (count := by_links()) <= possible:
         n_clusters = count
         from_depth = (depths[count - 2] + max(depths[count - 1], noise.usual)) / 2

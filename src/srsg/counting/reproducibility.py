@@ -1,14 +1,15 @@
 """How many clusters are found again in other points: the evidence for a number of clusters.
 
 Two disjoint halves of the points are clustered apart. The graph of all points carries the labels
-of each half over to the other, where they meet the labels that the other half found by itself.
-A cluster that is real is found twice.
+of each half over to the other, where they are compared with its own labels. A real cluster is found
+twice.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +24,7 @@ GROWTH = 1.08
 """Beyond, each number tried is this many times the one before: scores change slowly there."""
 
 MOST_CLUSTERS = 130
-"""More clusters are not looked for: a person would not look at them, and eigenvectors cost time."""
+"""The most clusters: nobody would look at more, and eigenvectors cost time."""
 
 POINTS_PER_CLUSTER = 5
 """Points that a cluster needs in each half, on average, to be found again."""
@@ -40,7 +41,7 @@ class ScoredCounts:
     counts : ndarray of shape (n_counts,)
         The numbers tried, in rising order.
     scores : ndarray of shape (n_counts,)
-        Of each number: clusters found again less clusters dissolved.
+        Clusters found again less clusters dissolved, for each number.
     structure_found : bool
         Whether more clusters were found again than dissolved, for at least one of the numbers.
 
@@ -58,8 +59,14 @@ class ScoredCounts:
     scores: FloatArray
     structure_found: bool
 
+    @classmethod
+    def of(cls, counts: Sequence[int], scores: FloatArray) -> Self:
+        """The number with the largest score, the smallest of equal ones."""
+        chosen = counts[int(np.argmax(scores))]
+        return cls(chosen, np.array(counts, dtype=np.int64), scores, bool(scores.max() > 0))
+
     def best(self, n_best: int) -> list[int]:
-        """The number chosen, then those with the largest scores, the smaller of two equal ones."""
+        """The chosen number, then those with the largest scores, smaller ones first in a tie."""
         order = np.argsort(-self.scores, kind="stable")
         ranked = [self.n_clusters, *self.counts[order].tolist()]
         return list(dict.fromkeys(ranked))[:n_best]  # each number once
@@ -219,17 +226,23 @@ def search_counts(score: Callable[[int], float], counts: Sequence[int]) -> Score
             best = count
         if count > 3 * best and scores[best] > 1 and scores[count] < scores[best] / 2:
             break
-    tried = list(scores)
+    scores |= {count: score(count) for count in untried_near(best, list(scores))}
+    tried = sorted(scores)
+    return ScoredCounts.of(tried, np.array([scores[count] for count in tried]))
+
+
+def untried_near(best: int, tried: Sequence[int]) -> list[int]:
+    """The numbers between the neighbours of the best that were not tried yet.
+
+    Examples
+    --------
+    >>> from srsg.counting.reproducibility import untried_near
+    >>> untried_near(8, [2, 5, 8, 10])
+    [6, 7, 9]
+    """
     place = tried.index(best)
     low, high = tried[max(place - 1, 0)], tried[min(place + 1, len(tried) - 1)]
-    for count in range(low, high + 1):
-        if count not in scores:
-            scores[count] = score(count)
-    found = np.array(sorted(scores), dtype=np.int64)
-    values = np.array([scores[int(count)] for count in found])
-    # Of numbers with the same score the first is the smallest.
-    chosen = int(found[np.argmax(values)])
-    return ScoredCounts(chosen, found, values, bool(values.max() > 0))
+    return [count for count in range(low, high) if count not in tried]
 
 
 def effective_number(sizes: IntArray) -> float:

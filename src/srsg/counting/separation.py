@@ -9,13 +9,13 @@ clusters that is best for the widest range of them wins.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from srsg.counting.reproducibility import ScoredCounts
+from srsg.counting.reproducibility import ScoredCounts, untried_near
 from srsg.types import FloatArray, Graph, IntArray
 
 LARGEST_SHARE = 1 / 3
@@ -23,8 +23,7 @@ LARGEST_SHARE = 1 / 3
 COIL and UMIST, where limits from 0.25 to 0.5 do equally well; beyond, rings fall into arcs."""
 
 
-@dataclass(frozen=True)
-class Split:
+class Split(NamedTuple):
     """What a graph says about one labelling of its vertices.
 
     Attributes
@@ -58,15 +57,13 @@ def split_of(graph: Graph, labels: NDArray[np.integer]) -> Split:
     degrees = np.asarray(graph.sum(axis=1)).ravel()
     total = degrees.sum()
     volumes = np.bincount(labels, weights=degrees) / total
-    return Split(_weight_inside(graph, labels) / float(total), float((volumes**2).sum()))
-
-
-def _weight_inside(graph: Graph, labels: NDArray[np.integer]) -> float:
     if isinstance(graph, np.ndarray):  # a list of all edges would take several times its memory
         clusters = (np.flatnonzero(labels == label) for label in np.unique(labels))
-        return float(sum(graph[np.ix_(rows, rows)].sum() for rows in clusters))
-    weights = sparse.coo_array(graph)
-    return float(weights.data[labels[weights.row] == labels[weights.col]].sum())
+        inside = sum(graph[np.ix_(rows, rows)].sum() for rows in clusters)
+    else:
+        edges = sparse.coo_array(graph)
+        inside = edges.data[labels[edges.row] == labels[edges.col]].sum()
+    return Split(float(inside) / float(total), float((volumes**2).sum()))
 
 
 def share_ranges(splits: Sequence[Split], largest: float = LARGEST_SHARE) -> FloatArray:
@@ -87,8 +84,8 @@ def share_ranges(splits: Sequence[Split], largest: float = LARGEST_SHARE) -> Flo
     Returns
     -------
     ndarray of shape (n_splits,)
-        The part of the range, from 0 to 1; for a labelling that is best nowhere, what it lacks to
-        be so where it comes nearest, as a negative number.
+        The part of the range, from 0 to 1; for a labelling that is best nowhere, minus what it
+        lacks where it comes nearest.
 
     References
     ----------
@@ -102,8 +99,7 @@ def share_ranges(splits: Sequence[Split], largest: float = LARGEST_SHARE) -> Flo
     >>> share_ranges([two, three, four], largest=0.5).round(3)
     array([ 0.085,  0.875, -0.055])
     """
-    inside = np.array([1.0, *(split.inside for split in splits)])
-    expected = np.array([1.0, *(split.expected for split in splits)])
+    inside, expected = np.array([Split(1.0, 1.0), *splits]).T
     # Lines cross where the envelope turns, so between two crossings the best is the same.
     rise, run = inside[:, None] - inside, expected[:, None] - expected
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -150,13 +146,7 @@ def search_separated(
     (6, [2, 4, 5, 6, 7, 8])
     """
     splits = {count: split_of(graph, labels(count)) for count in counts}
+    best = counts[int(np.argmax(share_ranges(list(splits.values()))))]
+    splits |= {count: split_of(graph, labels(count)) for count in untried_near(best, counts)}
     tried = sorted(splits)
-    best = int(np.argmax(share_ranges([splits[count] for count in tried])))
-    low, high = tried[max(best - 1, 0)], tried[min(best + 1, len(tried) - 1)]
-    for count in range(low, high + 1):
-        if count not in splits:
-            splits[count] = split_of(graph, labels(count))
-    found = np.array(sorted(splits), dtype=np.int64)
-    scores = share_ranges([splits[int(count)] for count in found])
-    chosen = int(found[np.argmax(scores)])
-    return ScoredCounts(chosen, found, scores, bool(scores.max() > 0))
+    return ScoredCounts.of(tried, share_ranges([splits[count] for count in tried]))

@@ -230,10 +230,10 @@ class GraphClusterer(
         -------
         self
         """
-        with self._running(X) as (points, names, run):
+        with self._running(X) as (coder, points, names, run):
             if self.n_clusters != "auto":
                 check_cluster_count(self.n_clusters, points.shape[0])
-            graph = build_graph(self._coder(), points, run)
+            graph = build_graph(coder, points, run)
             clusters, counted = self._cut(graph, run)
         return self._learn(graph, names, clusters, counted)
 
@@ -254,8 +254,8 @@ class GraphClusterer(
         -------
         self
         """
-        with self._running(X) as (points, names, run):
-            graph = build_graph(self._coder(), points, run)
+        with self._running(X) as (coder, points, names, run):
+            graph = build_graph(coder, points, run)
         return self._learn(graph, names)
 
     def fit_labels(self) -> Self:
@@ -600,13 +600,13 @@ class GraphClusterer(
         return cut_graph(graph, n_clusters, options, random_state, run), counted
 
     @contextmanager
-    def _running(self, X: Any) -> Iterator[tuple[Any, dict[str, Any], Engine]]:
-        """A fit in progress: the validated points, what is known about X, and the engine.
+    def _running(self, X: Any) -> Iterator[tuple[Coder, Any, dict[str, Any], Engine]]:
+        """A fit in progress: the method, the validated points, their names, and the engine.
 
         Nothing is learnt before the whole fit has succeeded.
         """
         self._validate_params()
-        _refuse_truth_values(self)
+        refuse_truth_values(self)
         progress = progress_for(self.verbose)
         with ExitStack() as stack:
             stack.enter_context(announce_compiling(progress))
@@ -614,7 +614,7 @@ class GraphClusterer(
                 progress = stack.enter_context(reported_to_callbacks(self, X, progress))
             yield self._validated(X, progress)
 
-    def _validated(self, X: Any, progress: Any) -> tuple[Any, dict[str, Any], Engine]:
+    def _validated(self, X: Any, progress: Any) -> tuple[Coder, Any, dict[str, Any], Engine]:
         coder = self._coder()
         if is_dask(X):
             from srsg.estimators.dask_points import points_on_workers
@@ -631,7 +631,7 @@ class GraphClusterer(
                 self.n_jobs, progress, self.store, bounded, on_cluster=coder.on_cluster
             )
         coder.check(points.shape[0], run)
-        return points, names, run
+        return coder, points, names, run
 
     def _learn(
         self,
@@ -771,7 +771,7 @@ def is_dask(X: Any) -> bool:
     return type(X).__module__.partition(".")[0] == "dask"
 
 
-def _refuse_truth_values(estimator: GraphClusterer) -> None:
+def refuse_truth_values(estimator: GraphClusterer) -> None:
     """Python, and so scikit-learn, takes True and False for integers; kernels do not."""
     for name, value in estimator.get_params(deep=False).items():
         allowed = estimator._parameter_constraints.get(name, [])

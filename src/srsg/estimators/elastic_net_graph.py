@@ -47,6 +47,8 @@ class ElasticNetCoder(PostprocessedCoder):
     l1_ratio: float = 0.9
     lam_divisor: float = 50.0
 
+    results: ClassVar[tuple[str, ...]] = (*Coder.results, "lam", "kkt_violation", "dual_gap")
+
     def code(self, points: Points, run: Engine) -> Coded:
         count = min(self.n_neighbors, points.n - 1)
         lam, result = self._solve(points, run, n_neighbors=count)

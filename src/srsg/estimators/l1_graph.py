@@ -22,6 +22,10 @@ class L1Coder(Coder):
 
     lam: float = 0.1
 
+    results: ClassVar[tuple[str, ...]] = (
+        *Coder.results,
+        *("certified", "kkt_violation", "dual_gap", "n_scans"),
+    )
     on_cluster: ClassVar[bool] = True
 
     def code(self, points: Points, run: Engine) -> Coded:

@@ -27,6 +27,11 @@ class LaplacianCoder(Coder):
     tol: float = 1e-5
     laplacian: Laplacian = "neighbors"
 
+    results: ClassVar[tuple[str, ...]] = (
+        *Coder.results,
+        *("init_codes", "objective_history", "n_sweeps", "kkt_violation", "dual_gap"),
+    )
+
     def why_dense(self) -> str:
         return "LaplacianL1Graph needs dense points"
 

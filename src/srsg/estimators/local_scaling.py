@@ -21,6 +21,7 @@ class LocalScalingCoder(Coder):
 
     scale_neighbor: int = 7
 
+    results: ClassVar[tuple[str, ...]] = ("kernel",)
     unit: ClassVar[bool] = False
     # With its loops, the kernel of the distinct points has the eigenvectors of that of all.
     keeps_loops: ClassVar[bool] = True

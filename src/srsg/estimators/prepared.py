@@ -197,22 +197,6 @@ class PreparedClusterer(ClusterMixin, BaseEstimator):
             return self.clusterer_.predict(rows)
         return predict_with_confidence(self.clusterer_, rows, novelty=novelty)[0]
 
-    def columns_of(self, X: Matrix) -> Any:
-        """Learn only the columns, and return the points as a clusterer would get them.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
-            One point per row.
-
-        Returns
-        -------
-        array or csr_array of shape (n_samples, n_features)
-        """
-        rows, learnt = self._learnt(X)
-        learn(self, learnt)
-        return rows
-
     def prepared(self, X: Matrix) -> Any:
         """New points as the clusterer gets them.
 

@@ -24,6 +24,8 @@ class RidgeCoder(Coder):
     ridge: float = 0.1
     n_nonzero: int = 10
 
+    results: ClassVar[tuple[str, ...]] = (*Coder.results, "residual")
+
     def code(self, points: Points, run: Engine) -> Coded:
         result = ridge_codes(points, self.ridge, n_nonzero=self.n_nonzero, engine=run)
         neighbors = nearest_neighbors(points, min(self.n_neighbors, points.n - 1), engine=run)

@@ -28,6 +28,7 @@ class SMCECoder(Coder):
     lam: float = 10.0
     weight_share: float = 0.95
 
+    results: ClassVar[tuple[str, ...]] = (*Coder.results, "affinity", "dual_gap")
     unit: ClassVar[bool] = False
     # Copies add no edges to this graph, and in the published results they count once.
     copies_count: ClassVar[bool] = False

@@ -16,6 +16,7 @@ from srsg.coding.l1 import certified_l1_codes, l1_codes
 from srsg.coding.sweeps import auto_step, new_srsg_codes, srsg_codes, theorem_step
 from srsg.cutting.cut import Affinity
 from srsg.estimators.base import AT_LEAST_ONE, NOT_NEGATIVE, POSITIVE, GraphClusterer
+from srsg.estimators.l1_graph import L1Coder
 from srsg.graph import Coded, FittedGraph, neighbor_graph, symmetrized
 from srsg.points import Points
 from srsg.registry import methods
@@ -38,7 +39,11 @@ class SRSGCoder(Coder):
     max_sweeps: int = 100
     tol: float | None = None
 
-    needs: ClassVar[tuple[str, ...]] = ("step",)
+    results: ClassVar[tuple[str, ...]] = (
+        *L1Coder.results,
+        *("init_codes", "objective_history", "n_sweeps", "n_iter"),
+        *("step", "n_steps_cut", "n_let_in"),
+    )
     on_cluster: ClassVar[bool] = True
 
     def code(self, points: Points, run: Engine) -> Coded:

@@ -1,1 +1,1 @@
-"""What is known about clusters: confidence, outliers, explanations, new points."""
+"""Facts about clusters: confidence, outliers, explanations, new points."""

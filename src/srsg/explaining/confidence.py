@@ -1,12 +1,12 @@
-"""How sure it is that a point belongs to its cluster: one number from 0 to 1, called confidence.
+"""How sure it is that a point belongs to its cluster: the confidence, from 0 to 1.
 
 It has two factors. *Membership*: how near the point is to the centre of its cluster in the spectral
-embedding, beside the other centres. *Explanation*: how well the members of its cluster explain it
-(:mod:`srsg.explaining.explanation`), so that a point that no cluster explains has a low confidence,
-however far it is from all the other clusters.
+embedding, compared with the other centres. *Explanation*: how well the members of its cluster
+explain it (:mod:`srsg.explaining.explanation`), so that a point that no cluster explains has a low
+confidence, however far it is from all the other clusters.
 
-No labels are used, and nothing is fitted again. ``benchmarks/calibration.py`` compares the
-confidence with the share of points that are right.
+No true classes are used, and nothing is fitted again. ``benchmarks/calibration.py`` compares the
+confidence with the share of right labels.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from srsg.types import FloatArray, Matrix
 POWER = 3.0
 """Memberships are proportional to distances to the power of minus this. With 2, the usual power of
 fuzzy clustering, many far centres together outweigh a near one; with 4 and more, confidence is far
-higher than the share of points that are right. Between 2.5 and 3.25 the power matters little."""
+higher than the share of right labels. Between 2.5 and 3.25 the power matters little."""
 
 BY_EMBEDDING = (
     "membership by distances to the clusters' centres in the embedding, lower for points that "
@@ -47,7 +47,7 @@ FOR_CENTRES = "distances to centres need dense points"
 def soft_labels(vectors: FloatArray, labels: ArrayLike, n_clusters: int) -> FloatArray:
     """Membership of each point in every cluster, by the distances to the clusters' centres.
 
-    Memberships are proportional to ``d^-3`` with the distance d: those of fuzzy c-means with the
+    Memberships are proportional to ``d^-3`` with the distance d, as in fuzzy c-means with the
     exponent 5/3.
 
     Parameters
@@ -117,7 +117,7 @@ def membership(graph: Matrix, labels: ArrayLike) -> FloatArray:
 
 @dataclass(frozen=True)
 class Confidence:
-    """How surely, and how centrally, every point belongs to its cluster.
+    """How sure the cluster of each point is, and how central the point.
 
     Attributes
     ----------
@@ -126,7 +126,7 @@ class Confidence:
     centrality : ndarray of shape (n,)
         Larger for points in the middle of their cluster; comparable within a cluster only.
     meaning : str
-        What the values are, in words.
+        What the values mean, in words.
     """
 
     values: FloatArray
@@ -148,12 +148,12 @@ def confidence(model: Any, X: Matrix) -> Confidence:
     Parameters
     ----------
     model : estimator
-        Fitted: a clusterer with ``labels_``, a pipeline that ends in one, or a search. An estimator
-        of this package has its ``confidence_``. Of others with a graph it is the share of a point's
-        edge weight that stays in its cluster, and else the membership by distances to the centres
-        of the clusters, in the space that the centres span.
+        Fitted: a clusterer with ``labels_``, a pipeline that ends in one, or a search. Estimators
+        of this package have ``confidence_``. For others with a graph, it is the share of a point's
+        edge weight that stays in its cluster; for all others, the membership by distances to the
+        centres of the clusters, in the space that the centres span.
     X : array, sparse matrix or DataFrame of shape (n, d)
-        What it was fitted on.
+        The fitted points.
 
     Returns
     -------
@@ -185,14 +185,14 @@ def confidence(model: Any, X: Matrix) -> Confidence:
 def predict_with_confidence(
     model: Any, X: Matrix, *, novelty: float | None = None
 ) -> tuple[NDArray[np.intp], FloatArray]:
-    """Clusters of new points, and how surely they belong there.
+    """Clusters of new points, and the confidence.
 
     Parameters
     ----------
     model : estimator
         Fitted: an estimator of this package or K-means, a pipeline that ends in one, or a search.
     X : array, sparse matrix or DataFrame of shape (n_new, d)
-        New points, their columns in the order of those that the model was fitted on.
+        New points, with the columns of the fitted points in the same order.
     novelty : float or None
         As in ``predict`` of the estimators of this package: points that their cluster explains
         worse than this share of the fitted points get the label -1.
@@ -228,7 +228,7 @@ def predict_with_confidence(
 
 
 def _edge_weights(graph: Any, labels: NDArray) -> tuple[FloatArray, FloatArray]:
-    """The edge weight of each point within its own cluster, and in all."""
+    """The edge weight of each point within its own cluster, and in total."""
     matrix = sparse.csr_array(graph) if sparse.issparse(graph) else np.asarray(graph)
     names, cluster = np.unique(labels, return_inverse=True)
     per_cluster = cluster_weights(matrix, cluster, len(names))
@@ -248,8 +248,8 @@ def _near_centres(
 ) -> FloatArray:
     """Membership in the own cluster, lower beyond the ``usual`` squared distance to its centre.
 
-    Memberships go by distances in the space that the centres span: across it, a point is equally
-    far from all of them, which in many dimensions would make every point look undecided.
+    Distances are measured in the space that the centres span: across it, a point is equally far
+    from all of them, which in many dimensions would make every point look undecided.
     """
     origin = centres.mean(axis=0)
     _, sizes, axes = np.linalg.svd(centres - origin, full_matrices=False)

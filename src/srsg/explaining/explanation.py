@@ -1,8 +1,8 @@
 """How well the members of its own cluster explain a point.
 
-A code says which other points a point is made of. Only the part of it that lies in the point's own
-cluster counts here: what it amounts to is compared with the point. So both a large residual and a
-code that is spread over several clusters show.
+A code says which other points a point is made of. Here only its part in the point's own cluster
+counts: the combination of these points is compared with the point itself. So both a large residual
+and a code spread over several clusters show.
 """
 
 from __future__ import annotations
@@ -20,26 +20,26 @@ from srsg.types import FloatArray
 def explained_by_directions(
     points: Any, codes: sparse.csr_array, fitted: Any, negative_weight: float = 1.0
 ) -> FloatArray:
-    """The cosine of the angle between each point and what its code adds up to.
+    """The cosine of the angle between each point and the combination that its code makes.
 
-    For points of which only the direction counts. Where the code has negative coefficients, and
-    these count less than positive ones, it is the part of this cosine that is left.
+    For points of unit length, of which only the direction counts. Where negative coefficients
+    count less than positive ones, they lower the cosine.
 
     Parameters
     ----------
     points : ndarray or csr_array of shape (m, d)
-        The points to be explained.
+        The points to explain.
     codes : csr_array of shape (m, n)
         Their codes over the fitted points, restricted to their own clusters.
     fitted : ndarray or csr_array of shape (n, d)
         The fitted points.
     negative_weight : float
-        What negative coefficients count, see :func:`weight_of_negatives`.
+        Weight of negative coefficients, see :func:`weight_of_negatives`.
 
     Returns
     -------
     ndarray of shape (m,)
-        From 0, not explained at all, to 1. Angles beyond 90 degrees count as 0, too.
+        From 0, not explained at all, to 1. Angles beyond 90 degrees also count as 0.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def explained_by_directions(
     weighed = codes.copy()
     weighed.data = np.where(codes.data < 0, negative_weight * codes.data, codes.data)
     found = np.zeros(codes.shape[0])
-    # In slices, because what a code adds up to is as long as a point is, and dense.
+    # In slices, because the combination of a code is as long as a point, and dense.
     for rows in row_slices(codes.shape[0]):
         own, sums, plain = points[rows], weighed[rows] @ fitted, codes[rows] @ fitted
         # The longer of the two sums: else a code of negative coefficients alone would keep its
@@ -69,12 +69,12 @@ def explained_by_directions(
 def explained_by_distances(points: Any, codes: sparse.csr_array, fitted: Any) -> FloatArray:
     """How near each point is to the weighted mean of the points that its code uses.
 
-    For points as they are, of which lengths count too.
+    For points that are not scaled to unit length.
 
     Parameters
     ----------
     points : ndarray or csr_array of shape (m, d)
-        The points to be explained.
+        The points to explain.
     codes : csr_array of shape (m, n)
         Their codes over the fitted points, restricted to their own clusters.
     fitted : ndarray or csr_array of shape (n, d)
@@ -83,8 +83,8 @@ def explained_by_distances(points: Any, codes: sparse.csr_array, fitted: Any) ->
     Returns
     -------
     ndarray of shape (m,)
-        ``1 / (1 + d^2 / v)`` with the distance d and the variance v of the fitted points: from 1,
-        no distance, towards 0; 0 for an empty code.
+        ``1 / (1 + d^2 / v)`` with the distance d and the variance v of the fitted points; 0 for an
+        empty code.
 
     Examples
     --------
@@ -109,12 +109,12 @@ def explained_by_distances(points: Any, codes: sparse.csr_array, fitted: Any) ->
 
 
 def weight_of_negatives(codes: sparse.csr_array) -> float:
-    """The negative mass of the fitted codes in units of their positive mass, at most 1.
+    """The negative mass of the fitted codes, divided by their positive mass; at most 1.
 
-    A code does not change but for its signs when its point is mirrored at the origin. Whether that
-    matters is for the data to say: where the codes of fitted points have hardly a negative
-    coefficient, as those of images, a mirror image is nothing that the clusters know; where both
-    signs are equally common, as on subspaces, it is as good as the point.
+    Mirroring a point at the origin changes only the signs of its code. Whether that matters depends
+    on the data: where fitted codes have hardly a negative coefficient, as those of images, a mirror
+    image is foreign to the clusters; where both signs are equally common, as on subspaces, it is as
+    good as the point.
 
     Examples
     --------
@@ -131,7 +131,7 @@ def weight_of_negatives(codes: sparse.csr_array) -> float:
 def within_own_cluster(
     codes: sparse.csr_array, own: NDArray[np.intp], labels: NDArray[np.intp]
 ) -> sparse.csr_array:
-    """The part of each code that lies in the cluster of its point.
+    """The part of each code in the cluster of its point.
 
     Parameters
     ----------
@@ -157,7 +157,7 @@ def within_own_cluster(
 
 
 def beside_the_best(explained: FloatArray, of_fitted: FloatArray) -> FloatArray:
-    """Explanations in units of what the best-explained tenth of fitted points reaches, at most 1.
+    """Explanations divided by the 0.9 quantile of the fitted points, at most 1.
 
     On noisy data, not even the middle of a cluster is explained entirely.
     """
@@ -166,14 +166,14 @@ def beside_the_best(explained: FloatArray, of_fitted: FloatArray) -> FloatArray:
 
 
 def rows_adding_to_one(weights: sparse.csr_array) -> sparse.csr_array:
-    """The rows divided by their sums; those without entries stay empty."""
+    """The rows divided by their sums; empty rows stay empty."""
     total = np.asarray(weights.sum(axis=1)).ravel()
     scale = sparse.diags_array(1.0 / np.where(total > 0, total, 1.0))
     return sparse.csr_array(scale @ weights)
 
 
 def _products(first: Any, second: Any) -> FloatArray:
-    """The inner product of each row with the same row of the other, dense or sparse."""
+    """Inner products of corresponding rows, dense or sparse."""
     if sparse.issparse(first) and sparse.issparse(second):
         return np.asarray(first.multiply(second).sum(axis=1)).ravel()
     return np.einsum("ij,ij->i", dense_rows(first), dense_rows(second), dtype=np.float64)

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from srsg.coding.coder import nearest_fitted, new_codes, warn_of_zero_rows, without_direction
+from srsg.cutting.affinity import cluster_weights
 from srsg.cutting.cut import Clusters
-from srsg.explaining.assignment import FALLBACK_NEIGHBORS, cluster_shares, nearest_shares
 from srsg.explaining.confidence import soft_labels
 from srsg.explaining.explanation import (
     beside_the_best,
@@ -24,12 +24,15 @@ from srsg.explaining.explanation import (
 from srsg.graph import FittedGraph
 from srsg.points import UnitRows
 from srsg.running import Engine
-from srsg.types import FloatArray
+from srsg.types import FloatArray, IntArray
+
+FALLBACK_NEIGHBORS = 5
+"""Fitted points that vote for a new point whose code is empty."""
 
 
 @dataclass(frozen=True)
 class NewPoints:
-    """New points in the form that is coded, their codes, and the clusters they join.
+    """Prepared new points, their codes and their clusters.
 
     Attributes
     ----------
@@ -48,11 +51,11 @@ class NewPoints:
 
 
 def assign_new(fitted: FittedGraph, clusters: Clusters, new: UnitRows, run: Engine) -> NewPoints:
-    """Code new points, which are prepared, and find the clusters with most of their codes.
+    """Code prepared new points, and find the clusters with most of their codes.
 
     Where a code is empty, the five nearest fitted points vote. A row of zeros in a method that
-    scales points to unit length has no direction: its shares are those that the clusters have of
-    the fitted points.
+    scales points to unit length has no direction: its shares are those of the clusters among the
+    fitted points.
     """
     codes = new_codes(fitted, new, run)
     labels, n_clusters = clusters.labels, clusters.n_clusters
@@ -69,6 +72,56 @@ def assign_new(fitted: FittedGraph, clusters: Clusters, new: UnitRows, run: Engi
     return NewPoints(new, codes, shares, np.argmax(shares, axis=1))
 
 
+def cluster_shares(
+    codes: sparse.csr_array, labels: NDArray[np.intp], n_clusters: int
+) -> FloatArray:
+    """How much of each code's mass, ``sum |z|``, lies in each cluster.
+
+    Parameters
+    ----------
+    codes : csr_array of shape (n_new, n)
+        Codes over the fitted points.
+    labels : ndarray of shape (n,)
+        The clusters of the fitted points.
+    n_clusters : int
+        Number of clusters.
+
+    Returns
+    -------
+    ndarray of shape (n_new, n_clusters)
+        Rows add up to one; zeros where the code is empty.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy import sparse
+    >>> from srsg.explaining.fitted import cluster_shares
+    >>> codes = sparse.csr_array([[0.3, -0.3, 0.2], [0.0, 0.0, 0.0]])
+    >>> cluster_shares(codes, np.array([0, 0, 1]), 2)
+    array([[0.75, 0.25],
+           [0.  , 0.  ]])
+    """
+    masses = cluster_weights(abs(codes), labels, n_clusters)
+    total = masses.sum(axis=1, keepdims=True)
+    return masses / np.where(total > 0, total, 1.0)
+
+
+def nearest_shares(nearest: IntArray, labels: NDArray[np.intp], n_clusters: int) -> FloatArray:
+    """The shares of the clusters among the nearest fitted points of each new point.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from srsg.explaining.fitted import nearest_shares
+    >>> nearest_shares(np.array([[0, 2, 1, 4]]), np.array([0, 0, 0, 0, 1, 1]), 2)
+    array([[0.75, 0.25]])
+    """
+    shares = np.zeros((len(nearest), n_clusters))
+    rows = np.arange(len(nearest))[:, None]
+    np.add.at(shares, (rows, labels[nearest]), 1 / nearest.shape[1])
+    return shares
+
+
 def explained_points(fitted: FittedGraph, labels: NDArray[np.intp]) -> FloatArray:
     """How well the members of its own cluster explain each fitted point, from 0 to 1."""
     return _explained(fitted, labels, fitted_rows(fitted), fitted_codes(fitted), labels)
@@ -82,7 +135,7 @@ def explained_new(fitted: FittedGraph, clusters: Clusters, new: NewPoints) -> Fl
 def confidence_of_new(
     fitted: FittedGraph, clusters: Clusters, new: NewPoints, explained: FloatArray
 ) -> FloatArray:
-    """How sure the clusters of new points are; ``explained`` is that of the fitted points."""
+    """The confidence of new points; ``explained`` is that of the fitted points."""
     weights = rows_adding_to_one(abs(fitted.coder.votes(new.codes)))
     memberships = weights @ soft_labels(clusters.vectors, clusters.labels, clusters.n_clusters)
     own = memberships[np.arange(len(new.labels)), new.labels]
@@ -90,14 +143,14 @@ def confidence_of_new(
 
 
 def confidence_of_points(clusters: Clusters, explained: FloatArray) -> FloatArray:
-    """How sure the labels of the fitted points are."""
+    """The confidence of the fitted points."""
     labels = clusters.labels
     memberships = soft_labels(clusters.vectors, labels, clusters.n_clusters)
     return memberships[np.arange(len(labels)), labels] * beside_the_best(explained, explained)
 
 
 def fitted_codes(fitted: FittedGraph) -> sparse.csr_array:
-    """The code of every fitted point over the others; its edges, where there are no codes."""
+    """The code of every fitted point over the others; its edges, for a method without codes."""
     if fitted.codes is not None:
         return fitted.codes
     edges = sparse.coo_array(fitted.affinity)

@@ -19,17 +19,17 @@ from srsg.running.warnings import made_dense
 from srsg.types import FloatArray
 
 MOST_EDGES = 10
-"""How many edges of a point pull it: the heaviest ones."""
+"""Edges that pull a point: its heaviest."""
 
 LINK = 0.1
 """Weight of the links to nearest neighbours, as a share of a point's heaviest edge."""
 
 NEIGHBORS_UP_TO = 10_000
-"""Where the model has no graph, up to this many points are placed by one of nearest neighbours."""
+"""Without a graph of the model, up to this many points are placed by nearest neighbours."""
 
 
 def plane(model: Any, X: FloatArray) -> tuple[FloatArray, str]:
-    """Coordinates of the points in the plane, and one line that says what they are.
+    """Coordinates of the points in the plane, and one line that explains them.
 
     The model is a fitted clusterer, a pipeline that ends in one, or a search.
 

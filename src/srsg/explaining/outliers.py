@@ -1,4 +1,4 @@
-"""Outliers: points that their cluster does not explain, and that no other point needs."""
+"""Outliers: points that their clusters do not explain, and that no other point needs."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from srsg.explaining.explanation import rows_adding_to_one
 from srsg.types import FloatArray
 
 N_STEPS = 1000
-"""Steps of the random walk, as in the paper of the method."""
+"""Steps of the random walk, as in the paper by You et al."""
 
 
 def visits(codes: sparse.csr_array, n_steps: int = N_STEPS) -> FloatArray:
-    """How often a random walk along the codes comes by each point.
+    """How often a random walk along the codes visits each point.
 
     From a point, the walk goes to one of the points of its code, in proportion to the absolute
-    coefficients. Inliers are coded by inliers, outliers by anything: so walks leave the outliers
+    coefficients. Inliers are coded by inliers, outliers by any point: so walks leave the outliers
     and do not return (You, Robinson and Vidal 2017).
 
     Parameters
@@ -25,12 +25,12 @@ def visits(codes: sparse.csr_array, n_steps: int = N_STEPS) -> FloatArray:
     codes : csr_array of shape (n, n)
         One code per row.
     n_steps : int
-        Steps. The walk starts anywhere; from a point with an empty code it goes anywhere.
+        Steps. The walk starts at any point; from one with an empty code it goes to any point.
 
     Returns
     -------
     ndarray of shape (n,)
-        Mean over the steps, in units of what each point would get if all were alike.
+        Mean over the steps; 1 if all points were alike.
 
     References
     ----------
@@ -56,7 +56,7 @@ def visits(codes: sparse.csr_array, n_steps: int = N_STEPS) -> FloatArray:
 
 
 def outlier_scores(explained: FloatArray, codes: sparse.csr_array) -> FloatArray:
-    """How far each point is an outlier beside the others.
+    """Outlier scores.
 
     Two percentiles, averaged: the share of the points that are explained better, and the share
     that a random walk along the codes comes by more often.
@@ -71,8 +71,8 @@ def outlier_scores(explained: FloatArray, codes: sparse.csr_array) -> FloatArray
     Returns
     -------
     ndarray of shape (n,)
-        Between 0 and 1, about one half on average: it ranks the points, and does not say whether
-        there are outliers at all.
+        From 0 to 1, about one half on average: they rank the points, and do not say whether there
+        are outliers at all.
 
     Examples
     --------

@@ -15,7 +15,7 @@ from srsg.types import Matrix
 
 
 def clusterer_of(model: Any) -> Any:
-    """The clusterer itself: inside of a pipeline, of a search or of a :class:`PreparedClusterer`.
+    """The clusterer itself, inside a pipeline, a search or a :class:`PreparedClusterer`.
 
     Examples
     --------
@@ -40,7 +40,7 @@ def best_of(model: Any) -> Any:
 
 
 def points_as_clustered(model: Any, X: Matrix) -> Any:
-    """The points as the clusterer gets them: after all other steps of its pipeline.
+    """The points as the clusterer gets them, after all other steps of its pipeline.
 
     Sparse points stay sparse.
 
@@ -68,7 +68,7 @@ def points_as_clustered(model: Any, X: Matrix) -> Any:
 
 @contextmanager
 def columns_by_position() -> Iterator[None]:
-    """Without scikit-learn's warnings that a model has names of features and X none, or vice versa.
+    """Silence scikit-learn's warnings that only one of model and X has feature names.
 
     For callers that have matched the columns. A search, for one, knows the names but fits its
     best estimator on an array, which has none.

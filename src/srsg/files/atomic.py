@@ -1,4 +1,4 @@
-"""Files that are written atomically: a reader finds the old content or the new, never a part."""
+"""Atomic writes: a reader finds the old content or the new, never a part."""
 
 from __future__ import annotations
 
@@ -13,21 +13,22 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from srsg.files.errors import FileError, one_line
+from srsg.files.errors import FileError, explained, one_line
+from srsg.types import FilePath
 
 
 @contextmanager
-def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
+def atomic_write(path: FilePath) -> Iterator[Path]:
     """A temporary path to write to, which replaces ``path`` if all goes well.
 
-    On any failure, including Ctrl-C, the temporary file is removed and what was at ``path`` stays.
-    The temporary path is in the same folder and has the same ending. Temporary files that killed
+    On any failure, including Ctrl-C, the temporary file is removed and the old file stays. The
+    temporary path is in the same folder and has the same ending. Temporary files that killed
     processes left there are removed.
 
     Raises
     ------
     FileError
-        If it cannot be written: no such folder, no permission, no space.
+        If the file cannot be written: no such folder, no permission, no space.
 
     Examples
     --------
@@ -47,11 +48,11 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
     try:
         yield temporary
         with temporary.open("rb+") as file:
-            # The content must be on the disk before the name is: after a power cut the name would
-            # lead to an empty file.
+            # The content must reach the disk before the name does, or a power cut could leave an
+            # empty file under that name.
             os.fsync(file.fileno())
         if target.exists():
-            # A new file would be as readable as new files are, whatever the old one was.
+            # A new file would get the usual permissions, whatever those of the old one were.
             shutil.copymode(target, temporary)
         os.replace(temporary, target)
     except OSError as error:
@@ -61,13 +62,13 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
             temporary.unlink(missing_ok=True)
 
 
-def check_writable(path: str | os.PathLike[str]) -> None:
-    """Check before long work whether its result can be written; leaves nothing behind.
+def check_writable(path: FilePath) -> None:
+    """Check before long work that its result can be written; leaves nothing behind.
 
     Raises
     ------
     FileError
-        If there is no such folder, or it may not be written to.
+        If there is no such folder, or no permission to write to it.
 
     Examples
     --------
@@ -82,15 +83,13 @@ def check_writable(path: str | os.PathLike[str]) -> None:
         return
     if target.exists() and not os.access(target, os.W_OK):
         raise FileError(f"{path}: exists and may not be overwritten.")
-    probe = _beside(target)
-    try:
+    with explained(f"{path}: cannot be written"):
+        probe = _beside(target)
         probe.touch()
         probe.unlink()
-    except OSError as error:
-        raise FileError(f"{path}: cannot be written ({one_line(error)}).") from error
 
 
-def _target(path: str | os.PathLike[str]) -> Path:
+def _target(path: FilePath) -> Path:
     target = Path(os.path.realpath(path))  # a link stays a link
     if target.is_dir():
         raise FileError(f"{path}: is a folder; name a file.")
@@ -100,7 +99,7 @@ def _target(path: str | os.PathLike[str]) -> Path:
 
 
 def _is_device(target: Path) -> bool:
-    """A pipe or a device: nothing to replace."""
+    """Whether the target is a pipe or a device, which cannot be replaced."""
     return target.exists() and not target.is_file()
 
 
@@ -108,13 +107,13 @@ def _beside(target: Path) -> Path:
     """A hidden name in the same folder that tells which process created it."""
     _remove_leftovers(target.parent)
     owner = f"{_this_machine()}-{os.getpid()}-{secrets.token_hex(4)}"
-    # The name may be nearly as long as file names can be, so it is cut.
+    # The name may be nearly as long as a file name can be, so it is cut.
     return target.with_name(f".{target.stem[:100]}-srsg-{owner}{target.suffix}")
 
 
 _LEFTOVER = re.compile(r"\..*-srsg-([0-9a-f]{8})-([0-9]+)-[0-9a-f]{8}(\.[^.]*)?")
 _looked_at: set[Path] = set()
-"""Folders that this process has cleared of leftovers: once is enough."""
+"""Folders that this process has cleared already."""
 
 
 def _remove_leftovers(folder: Path) -> None:
@@ -125,7 +124,7 @@ def _remove_leftovers(folder: Path) -> None:
     with suppress(OSError):
         for path in folder.iterdir():
             made = _LEFTOVER.fullmatch(path.name)
-            # Processes of other machines may be alive: a folder can be shared.
+            # A folder can be shared, and processes of other machines may still be running.
             if made and made[1] == _this_machine() and not _is_alive(int(made[2]), path):
                 with suppress(OSError):
                     path.unlink()
@@ -136,7 +135,7 @@ def _this_machine() -> str:
 
 
 def _is_alive(process: int, path: Path) -> bool:
-    if os.name != "posix":  # os.kill would end the process there; nothing takes a day to write
+    if os.name != "posix":  # os.kill would end the process there; no write takes a day
         return time.time() - path.stat().st_mtime < 24 * 3600
     try:
         os.kill(process, 0)

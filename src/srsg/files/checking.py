@@ -1,4 +1,4 @@
-"""From what a reader found to a table: rows, numbers, labels, no missing values."""
+"""From the contents of a file to a table: rows, numbers, labels, no missing values."""
 
 from __future__ import annotations
 
@@ -17,18 +17,13 @@ from srsg.types import IntArray
 
 
 def checked_table(
-    name: str,
-    found: Contents,
-    labels: NDArray | None,
-    *,
-    drop_missing: bool,
-    keep_missing: bool = False,
+    name: str, contents: Contents, *, drop_missing: bool, keep_missing: bool = False
 ) -> Table:
-    """The table of what was found, or a :class:`FileError` that says what is wrong."""
-    labels = None if labels is None else _one_each(name, labels)
-    values, notes = _samples_first(name, found, labels)
-    X, image_shape = _rows_of_numbers(name, values, found.image_shape)
-    row_ids = np.arange(X.shape[0]) if found.row_ids is None else found.row_ids
+    """The contents as a table, or a :class:`FileError` that says what is wrong with them."""
+    labels = None if contents.labels is None else _flat(name, contents.labels)
+    values, notes = _samples_first(name, contents, labels)
+    X, image_shape = _rows_of_numbers(name, values, contents.image_shape)
+    row_ids = np.arange(X.shape[0]) if contents.row_ids is None else contents.row_ids
     usable = _finite_rows(X, allow_nan=keep_missing)
     if labels is not None:
         usable &= ~missing_labels(labels)
@@ -42,12 +37,12 @@ def checked_table(
         row_ids=row_ids,
         y=y,
         class_names=class_names,
-        feature_names=found.feature_names,
+        feature_names=contents.feature_names,
         image_shape=image_shape,
-        notes=(*found.notes, *notes),
+        notes=(*contents.notes, *notes),
         n_dropped=int((~usable).sum()),
         kept_rows=None if usable.all() else np.flatnonzero(usable),
-        frame=found.frame,
+        frame=contents.frame,
     )
 
 
@@ -57,7 +52,7 @@ def checked_labels(
     """Labels as integers, with the names of their classes, for points that are elsewhere."""
     if labels is None:
         return None, None
-    labels = _one_each(name, labels)
+    labels = _flat(name, labels)
     if len(labels) != n_points:
         raise FileError(f"{name}: {len(labels)} labels do not fit {n_points} points.")
     usable = ~missing_labels(labels)
@@ -66,26 +61,7 @@ def checked_labels(
     return encode_labels(labels)
 
 
-def _finite_rows(X: Any, *, allow_nan: bool = False) -> NDArray[np.bool_]:
-    """Which rows are finite; in slices, since X may be larger than memory.
-
-    With ``allow_nan``, gaps are fine as long as a row has any number.
-    """
-    if sparse.issparse(X):
-        usable = np.ones(X.shape[0], bool)
-        usable[np.repeat(np.arange(len(usable)), np.diff(X.indptr))[~np.isfinite(X.data)]] = False
-        return usable
-    usable = np.empty(len(X), bool)
-    for some in row_slices(len(X)):
-        rows = X[some]
-        if allow_nan:
-            usable[some] = ~np.isinf(rows).any(axis=1) & ~np.isnan(rows).all(axis=1)
-        else:
-            usable[some] = np.isfinite(rows).all(axis=1)
-    return usable
-
-
-def _one_each(name: str, labels: NDArray) -> NDArray:
+def _flat(name: str, labels: NDArray) -> NDArray:
     """Labels in one dimension; MATLAB stores them as a matrix of one row or one column."""
     if labels.size != max(labels.shape, default=0):
         raise FileError(
@@ -94,27 +70,41 @@ def _one_each(name: str, labels: NDArray) -> NDArray:
     return labels.ravel()
 
 
-def _samples_first(name: str, found: Contents, labels: NDArray | None) -> tuple[Any, list[str]]:
+def _finite_rows(X: Any, *, allow_nan: bool) -> NDArray[np.bool_]:
+    """Whether each row is finite; with ``allow_nan``, a row may have gaps but not only gaps."""
+    if sparse.issparse(X):
+        rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+        return np.bincount(rows[~np.isfinite(X.data)], minlength=X.shape[0]) == 0
+    usable = np.empty(len(X), bool)
+    for some in row_slices(len(X)):  # since X may be larger than memory
+        rows = X[some]
+        if allow_nan:
+            usable[some] = ~np.isinf(rows).any(axis=1) & ~np.isnan(rows).all(axis=1)
+        else:
+            usable[some] = np.isfinite(rows).all(axis=1)
+    return usable
+
+
+def _samples_first(name: str, contents: Contents, labels: NDArray | None) -> tuple[Any, list[str]]:
     """The values with one sample per row, transposed if only that fits the labels."""
-    values = found.values
+    values = contents.values
     if not 2 <= values.ndim <= 4:
         raise FileError(
             f"{name}: has an array of {values.ndim} dimension(s); points are the rows of an array "
             "of two, or images in one of three (four with colours)."
         )
-    stack = values.ndim > 2
-    if labels is None:
-        return (np.moveaxis(values, -1, 0) if stack and found.samples_last else values), []
-    last = values.ndim - 1
+    stack, last = values.ndim > 2, values.ndim - 1
     # MATLAB stores stacks with the images last, so that axis is tried first there.
-    axes = (last, 0) if stack and found.samples_last else (0, last)
-    fitting = [axis for axis in axes if values.shape[axis] == len(labels)]
-    if not fitting or (found.rows_are_points and fitting[0] != 0):
-        counted = " x ".join(str(side) for side in values.shape)
-        raise FileError(f"{name}: {len(labels)} labels do not fit an array of {counted} values.")
-    turned = fitting[0] != 0 and not stack
-    notes = ["points turned from columns to rows, to fit the labels"] if turned else []
-    return (np.moveaxis(values, fitting[0], 0) if fitting[0] else values), notes
+    axes = [last, 0] if stack and contents.samples_last else [0, last]
+    if labels is not None:
+        axes = [axis for axis in axes if values.shape[axis] == len(labels)]
+        if not axes or (contents.rows_are_points and axes[0] != 0):
+            shape = " x ".join(map(str, values.shape))
+            raise FileError(f"{name}: {len(labels)} labels do not fit an array of {shape} values.")
+    if axes[0] == 0:
+        return values, []
+    notes = [] if stack else ["points turned from columns to rows, to fit the labels"]
+    return np.moveaxis(values, axes[0], 0), notes
 
 
 def _rows_of_numbers(
@@ -139,24 +129,26 @@ def _rows_of_numbers(
 def _missing_values(
     name: str, usable: NDArray[np.bool_], drop_missing: bool, keep_missing: bool = False
 ) -> str:
-    """The note on dropped rows, or the error if they may not be dropped."""
-    bad = np.flatnonzero(~usable)
-    # An imputer fills in single gaps, so with one these are the rows that it cannot help.
-    what = "no values at all or infinite ones" if keep_missing else "missing or infinite values"
+    """A note on the dropped rows, or an error if they may not be dropped."""
+    what = "missing or infinite values"
+    advice = (
+        "Fill them in, drop them with drop_missing=True, or leave missing ones to an imputer: "
+        "keep_missing=True."
+    )
+    if keep_missing:  # single gaps are left to an imputer
+        what = "no values at all or infinite ones"
+        advice = (
+            "An imputer cannot fill in these: correct them, or drop them with drop_missing=True."
+        )
     if not usable.any():
         raise FileError(
             f"{name}: all {count_of(len(usable), 'row')} have {what}, so no row is left. Leave out "
             "the columns that are at fault: columns=... names those to use."
         )
-    one = len(bad) == 1
-    rows = f"{len(bad)} of {count_of(len(usable), 'row')} {'has' if one else 'have'} {what}"
-    which = f"row{'' if one else 's'} {name_rows(bad)} (counted from 0)"
-    if not drop_missing:
-        advice = (
-            "An imputer cannot fill in these: correct them, or drop them with drop_missing=True."
-            if keep_missing
-            else "Fill them in, drop them with drop_missing=True, or leave missing ones to an "
-            "imputer: keep_missing=True."
-        )
-        raise FileError(f"{name}: {rows}: {which}. {advice}")
-    return f"{rows} and {'was' if one else 'were'} dropped: {which}"
+    bad = np.flatnonzero(~usable)
+    row, have, were = ("row", "has", "was") if len(bad) == 1 else ("rows", "have", "were")
+    problem = f"{len(bad)} of {count_of(len(usable), 'row')} {have} {what}"
+    which = f"{row} {name_rows(bad)} (counted from 0)"
+    if drop_missing:
+        return f"{problem} and {were} dropped: {which}"
+    raise FileError(f"{name}: {problem}: {which}. {advice}")

@@ -1,4 +1,4 @@
-"""What readers are asked for, what they find, and the table that users get."""
+"""The options of a reader, the contents it returns, and the table that users get."""
 
 from __future__ import annotations
 
@@ -14,7 +14,17 @@ from srsg.types import IntArray
 
 @dataclass(frozen=True)
 class Request:
-    """What the user asks the reader of a file for."""
+    """Options of :func:`srsg.files.read_points`, for the reader of a format.
+
+    Attributes
+    ----------
+    labels : str or None
+        The column or array of labels.
+    columns, variable, image_size, gray, features, keep_ids, encoding, keep_frame
+        As in :func:`srsg.files.read_points`.
+    identifier : str or None
+        The column that names the rows.
+    """
 
     labels: str | None = None
     columns: Sequence[str] | None = None
@@ -22,34 +32,39 @@ class Request:
     image_size: tuple[int, int] | None = None
     gray: bool = False
     features: Sequence[str] | None = None
-    """Feature names of a fitted model, with which the columns of a table are matched."""
     identifier: str | None = None
-    """The column that names the rows."""
     keep_ids: bool = False
-    """Whether whole numbers that look like identifiers are features all the same."""
     encoding: str | None = None
-    """The encoding of a text file that is not UTF-8."""
     keep_frame: bool = False
-    """Whether all columns of a table are kept, to be written again."""
 
 
 @dataclass(frozen=True, eq=False)
 class Contents:
-    """What a reader finds, unchecked: any shape, any type of label, missing values."""
+    """The contents of a file, unchecked: any shape, any type of label, missing values.
+
+    Attributes
+    ----------
+    values : ndarray or csr_array
+        Points, images, or points in columns.
+    labels, feature_names, row_ids, image_shape, notes
+        As in :class:`Table`, as far as the file has them.
+    samples_last : bool
+        Whether a stack of images has the shape (height, width, n), as in MATLAB.
+    rows_are_points : bool
+        Whether that is certain, so that points are never transposed to fit the labels.
+    frame : Frame or None
+        All columns of a table (:class:`srsg.files.frames.Frame`), with ``keep_frame=True``.
+    """
 
     values: Any
-    """An array, or a ``csr_array``."""
     labels: NDArray | None = None
     feature_names: tuple[str, ...] | None = None
     row_ids: NDArray | None = None
     image_shape: tuple[int, ...] | None = None
     notes: tuple[str, ...] = ()
     samples_last: bool = False
-    """Whether a stack of images is (height, width, n), as MATLAB's are."""
     rows_are_points: bool = False
-    """Whether that is certain, so that points are never transposed to fit the labels."""
     frame: Any = None
-    """All columns of a table (:class:`srsg.files.frames.Frame`), if they were to be kept."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +79,7 @@ class Table:
     row_ids : ndarray of shape (n_samples,)
         The identifier column, the image's path in its folder, or the row's number from 0.
     y : ndarray of shape (n_samples,) or None
-        Labels. Integers are kept; anything else becomes its place in ``class_names``.
+        Labels. Integers are kept; anything else becomes its position in ``class_names``.
     class_names : tuple of str or None
         The labels of the file if they are not integers.
     feature_names : tuple of str or None
@@ -72,7 +87,7 @@ class Table:
     image_shape : tuple of int or None
         ``X[i].reshape(image_shape)`` is a picture.
     notes : tuple of str
-        What was set aside, transposed, resized or dropped: one line each.
+        One line for everything set aside, transposed, resized or dropped.
     n_dropped : int
         Rows with missing values that were dropped.
     kept_rows : ndarray of int or None

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from srsg.types import FilePath
+
 
 class FileError(ValueError):
-    """A file that is missing, broken, or not what it should be; the message names it.
+    """A file is missing, broken, or not what it should be; the message names it.
 
     Examples
     --------
@@ -24,8 +25,8 @@ class FileError(ValueError):
     """
 
     def __init__(self, message: str) -> None:
-        # A column may have a name of several lines.
-        super().__init__(" ".join(message.split("\n")).replace("\r", " "))
+        # The name of a column may have several lines.
+        super().__init__(message.replace("\n", " ").replace("\r", " "))
 
 
 @contextmanager
@@ -42,26 +43,23 @@ def explained(failure: str) -> Iterator[None]:
         raise FileError(f"{failure} ({one_line(error)}).") from error
 
 
-@contextmanager
-def parsing(name: str, kind: str) -> Iterator[None]:
-    """Name the file that a parser fails on."""
-    with explained(f"{name}: cannot be read as {kind}"):
-        yield
+def parsing(name: str | Path, kind: str) -> AbstractContextManager[None]:
+    """Name the file if a parser fails on it."""
+    return explained(f"{name}: cannot be read as {kind}")
 
 
 def one_line(error: BaseException) -> str:
-    """The reason an exception gives, for the middle of a sentence."""
+    """The reason an exception gives, to put inside a sentence."""
     reason = getattr(error, "reason", None)
     if isinstance(reason, BaseException):  # as in a URLError
         return one_line(reason)
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
-    text = " ".join(str(error).split())
-    return text.rstrip(".") or type(error).__name__
+    return " ".join(str(error).split()).rstrip(".") or type(error).__name__
 
 
-def ending_of(path: str | os.PathLike[str]) -> str:
-    """The ending of a file's name in lower case, with what comes before ``.gz``.
+def ending_of(path: FilePath) -> str:
+    """The ending of a file's name in lower case, with the ending before ``.gz``.
 
     Examples
     --------
@@ -70,7 +68,7 @@ def ending_of(path: str | os.PathLike[str]) -> str:
     ('.csv.gz', '.csv', '')
     """
     endings = [ending.lower() for ending in Path(path).suffixes]
-    return "".join(endings[-2:]) if endings[-1:] == [".gz"] else "".join(endings[-1:])
+    return "".join(endings[-2:] if endings[-1:] == [".gz"] else endings[-1:])
 
 
 def count_of(number: int, noun: str) -> str:
@@ -86,19 +84,17 @@ def count_of(number: int, noun: str) -> str:
 
 
 def check_file(path: Path) -> None:
-    """Refuse a file that is missing, empty or not readable."""
+    """Raise an error if a file is missing, empty or not readable."""
     with explained(f"{path}: cannot be read"):
-        try:
-            with path.open("rb") as file:
-                empty = not file.read(1)
-        except FileNotFoundError as error:
-            raise FileError(f"{path}: there is no such file.") from error
-    if empty:
-        raise FileError(f"{path}: is empty.")
+        if not path.exists():
+            raise FileError(f"{path}: there is no such file.")
+        with path.open("rb") as file:
+            if not file.read(1):
+                raise FileError(f"{path}: is empty.")
 
 
 def needed(module: str, reason: str, extra: str = "files") -> Any:
-    """An optional library, or a one-line error that says how to get it.
+    """Import an optional library, or raise a one-line error that says how to install it.
 
     Parameters
     ----------
@@ -107,7 +103,7 @@ def needed(module: str, reason: str, extra: str = "files") -> Any:
     reason : str
         The start of the message: what needs which library.
     extra : str
-        The extra of this package that brings it.
+        The extra of this package that installs it.
 
     Examples
     --------
@@ -123,15 +119,11 @@ def needed(module: str, reason: str, extra: str = "files") -> Any:
         raise ModuleNotFoundError(f"{reason}: pip install 'srsg[{extra}]'.") from error
 
 
-def writer_for(
-    path: str | os.PathLike[str], writers: Mapping[str, Callable[..., None]]
-) -> Callable[..., None]:
-    """The function that writes files with this ending, or an error that lists those known."""
-    ending = ending_of(path)
-    if ending not in writers:
-        known = " ".join(writers)
-        raise FileError(f"{path}: cannot be written: its name must end in one of {known}.")
-    return writers[ending]
+def writer_for(path: FilePath, writers: Mapping[str, Callable[..., None]]) -> Callable[..., None]:
+    """The function that writes files with this ending, or an error that lists the endings."""
+    if writer := writers.get(ending_of(path)):
+        return writer
+    raise FileError(f"{path}: cannot be written: its name must end in one of {' '.join(writers)}.")
 
 
 def in_words(n_bytes: float) -> str:

@@ -1,4 +1,4 @@
-"""Tables as columns, each an Arrow array: what the readers of all tables share."""
+"""Tables as Arrow tables, whatever file they come from."""
 
 from __future__ import annotations
 
@@ -7,43 +7,49 @@ from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """The columns of a table, and the names of its rows if it has any."""
+    """The columns of a table, and how the file names columns and rows.
 
-    names: tuple[str, ...]
-    columns: Sequence[Any]
-    """One ``pyarrow.ChunkedArray`` per name."""
+    Attributes
+    ----------
+    table : pyarrow.Table
+        The columns, without those of the index.
+    index : sequence of pyarrow.ChunkedArray
+        Columns that name the rows, because the file says so.
+    as_written : pyarrow.Table or None
+        The same table as text, if the file is text.
+    has_header : bool
+        Whether the file names the columns; otherwise they are called 0, 1, 2, ...
+    notes : tuple of str
+        Notes for the user, one line each.
+    """
+
+    table: Any
     index: Sequence[Any] = ()
-    """Columns that name the rows, because the file says so."""
-    as_written: Sequence[Any] | None = None
-    """The columns as text, where the file is text."""
-
-    def __len__(self) -> int:
-        return len(self.columns[0]) if self.columns else 0
-
-    def column(self, name: str) -> Any:
-        """A column by its name."""
-        return self.columns[self.names.index(name)]
+    as_written: Any = None
+    has_header: bool = True
+    notes: tuple[str, ...] = ()
 
 
 def frame_of(table: Any) -> Frame:
     """The frame of an Arrow table."""
     index = index_columns(table.schema)
-    places = [place for place, name in enumerate(table.column_names) if name not in index]
+    columns = [(name, plain(table.column(place))) for place, name in enumerate(table.column_names)]
+    kept = [(name, column) for name, column in columns if name not in index]
     return Frame(
-        tuple(table.column_names[place] for place in places),
-        [plain(table.column(place)) for place in places],
-        [plain(table.column(name)) for name in table.column_names if name in index],
+        pa.table([column for _, column in kept], [name for name, _ in kept]),
+        [column for name, column in columns if name in index],
     )
 
 
 def index_columns(schema: Any) -> list[str]:
-    """The columns that were the index of a pandas frame, which it notes; one that only counts the
-    rows is not a column."""
+    """The columns that were the index of a pandas DataFrame, by the notes that pandas leaves.
+
+    An index that only counts the rows is not stored as a column.
+    """
     notes = (schema.pandas_metadata or {}).get("index_columns", ())
     return [name for name in notes if isinstance(name, str) and name in schema.names]
 
@@ -52,13 +58,9 @@ def plain(column: Any) -> Any:
     """A column without the types that only save space: categories, decimals, views."""
     kind = column.type
     if pa.types.is_dictionary(kind):
-        return plain(
-            pa.chunked_array(
-                [chunk.dictionary_decode() for chunk in column.chunks], kind.value_type
-            )
-        )
+        return plain(column.cast(kind.value_type))
     if pa.types.is_decimal(kind) or pa.types.is_float16(kind):
-        return pc.cast(column, pa.float64())
+        return column.cast(pa.float64())
     if pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
-        return pc.cast(column, pa.string())
+        return column.cast(pa.string())
     return column

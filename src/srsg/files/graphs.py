@@ -1,10 +1,9 @@
-"""Graphs to files, by the ending of their names: for SciPy, for spreadsheets, and as GraphML for
+"""Graphs to files, by the ending of the name: for SciPy, for spreadsheets, and as GraphML for
 Gephi, Cytoscape, networkx and igraph."""
 
 from __future__ import annotations
 
 import csv
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from xml.sax.saxutils import escape
@@ -15,7 +14,7 @@ from scipy import sparse
 
 from srsg.files.atomic import atomic_write
 from srsg.files.errors import writer_for
-from srsg.types import Graph
+from srsg.types import FilePath, Graph
 
 _GRAPHML = """<?xml version="1.0" encoding="UTF-8"?>
 <graphml xmlns="http://graphml.graphdrawing.org/xmlns">
@@ -23,25 +22,23 @@ _GRAPHML = """<?xml version="1.0" encoding="UTF-8"?>
 """
 
 
-def write_graph(
-    path: str | os.PathLike[str], graph: Graph, *, labels: ArrayLike | None = None
-) -> None:
+def write_graph(path: FilePath, graph: Graph, *, labels: ArrayLike | None = None) -> None:
     """Write a weighted graph.
 
     Parameters
     ----------
     path : path
         Ends in ``.npz`` (for ``scipy.sparse.load_npz``), ``.graphml``, or ``.csv`` (one line
-        per edge: source, target, weight). The last two have each edge of a symmetric graph once.
+        per edge: source, target, weight). The last two list each edge of a symmetric graph once.
     graph : sparse array or ndarray of shape (n, n)
         ``affinity_matrix_`` of an estimator.
     labels : array-like of shape (n,), optional
-        An attribute of the nodes; kept by ``.graphml`` only.
+        An attribute of the nodes, written to ``.graphml`` only.
 
     Raises
     ------
     FileError
-        If it cannot be written. An existing file is then untouched.
+        If the file cannot be written. An existing file then stays as it is.
 
     Examples
     --------
@@ -101,7 +98,7 @@ def _write_graphml(path: Path, graph: sparse.csr_array, labels: NDArray | None) 
 
 
 def _edges(graph: sparse.csr_array) -> Iterator[tuple[int, int, float]]:
-    """Source, target and weight of the edges, each once if it goes both ways."""
+    """Source, target and weight of every edge; an edge that goes both ways is listed once."""
     edges = sparse.coo_array(sparse.triu(graph) if _is_undirected(graph) else graph)
     return zip(edges.row.tolist(), edges.col.tolist(), edges.data.tolist(), strict=True)
 

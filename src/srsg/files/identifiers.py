@@ -1,4 +1,4 @@
-"""Columns of whole numbers that only name the rows: numbers of customers, orders, records."""
+"""Columns of whole numbers that only name the rows, such as customer or order numbers."""
 
 from __future__ import annotations
 
@@ -33,20 +33,19 @@ def looks_like_identifier(
 ) -> bool:
     """Whether whole numbers name the rows: all differ, and their name or their spread says so.
 
-    Numbers that are counted up or drawn at random are spread evenly over their range. What is
-    measured or counted, such as salaries or populations, is not: most of it is in the middle, or
-    most of it is small.
+    Numbers that are counted up or drawn at random are spread evenly over their range. Measurements
+    and counts, such as salaries or populations, are not: most are in the middle, or most are small.
 
     Parameters
     ----------
     name : str
         The name of the column.
     place : int
-        Its position; a first column of 0, 1, 2, ... needs no more evidence.
+        Its position; a first column of 0, 1, 2, ... needs no further evidence.
     values : ndarray of shape (n,)
-        All of its values.
+        Its values.
     new_to_model : bool
-        Whether a fitted model does without this column. Then it is enough that all values differ.
+        Whether a fitted model does not have this column. Then it is enough that all values differ.
 
     Examples
     --------
@@ -70,7 +69,7 @@ def looks_like_identifier(
 
 
 def _evenly_spread(ordered: NDArray[np.integer]) -> bool:
-    """Whether sorted numbers could be drawn evenly from their range: Kolmogorov's test at 1 %."""
+    """Whether sorted numbers may be uniform on their range: Kolmogorov's test at 1 %."""
     low, high = float(ordered[0]), float(ordered[-1])
     position = (ordered.astype(np.float64) - low) / (high - low)
     expected = np.linspace(0.0, 1.0, len(ordered))

@@ -29,44 +29,36 @@ def read_images(folder: Path, request: Request) -> Contents:
     if not paths:
         raise FileError(f"{folder}: has no images ({' '.join(IMAGE_ENDINGS)}).")
     # All sizes first, from the headers alone: the most common one decides for all images.
-    heads = [_size_and_color(path) for path in paths]
-    sizes = Counter(size for size, _ in heads)
-    height, width = request.image_size or sizes.most_common(1)[0][0]
-    color = not request.gray and any(color for _, color in heads)
-    shape = (height, width, 3) if color else (height, width)
-    if len(paths) * math.prod(shape) > MOST_VALUES:
+    sizes, colors = zip(*(_size_and_color(folder / path) for path in paths), strict=True)
+    height, width = size = request.image_size or Counter(sizes).most_common(1)[0][0]
+    color = any(colors) and not request.gray
+    shape = (len(paths), *size, 3) if color else (len(paths), *size)
+    if math.prod(shape) > MOST_VALUES:
         raise FileError(
             f"{folder}: {len(paths)} images of {height} x {width} do not fit into memory; "
             "make them smaller with image_size=(32, 32), for instance."
         )
-    values = np.empty((len(paths), *shape))
+    values = np.empty(shape)
     for place, path in enumerate(paths):
-        values[place] = read_image(path, (height, width), color=color)
-    resized = len(paths) - sizes[(height, width)]
+        values[place] = read_image(folder / path, size, color=color)
+    resized = len(paths) - sizes.count(size)
     notes = [f"{resized} of {len(paths)} images resized to {height} x {width}"] if resized else []
-    inside = [path.relative_to(folder) for path in paths]
-    in_classes = all(len(path.parts) > 1 for path in inside)
+    in_classes = all(len(path.parts) > 1 for path in paths)
     return Contents(
         values,
-        labels=np.array([path.parts[0] for path in inside]) if in_classes else None,
-        row_ids=np.array([path.as_posix() for path in inside]),
+        labels=np.array([path.parts[0] for path in paths]) if in_classes else None,
+        row_ids=np.array([path.as_posix() for path in paths]),
         notes=tuple(notes),
         rows_are_points=True,
     )
 
 
 def image_paths(folder: Path) -> list[Path]:
-    """The images of a folder and its sub-folders, hidden ones left out, s2 before s10."""
-    found = [
-        path
-        for path in folder.rglob("*")
-        if path.suffix.lower() in IMAGE_ENDINGS
-        and path.is_file()
-        and not any(part.startswith(".") for part in path.relative_to(folder).parts)
-    ]
-    return sorted(
-        found, key=lambda path: [natural_order(part) for part in path.relative_to(folder).parts]
-    )
+    """Paths of the images inside a folder, without hidden ones, s2 before s10."""
+    files = (path for path in folder.rglob("*") if path.is_file())
+    images = [path.relative_to(folder) for path in files if path.suffix.lower() in IMAGE_ENDINGS]
+    shown = [path for path in images if not any(part.startswith(".") for part in path.parts)]
+    return sorted(shown, key=lambda path: [natural_order(part) for part in path.parts])
 
 
 def read_image(path: Any, size: tuple[int, int], *, color: bool) -> NDArray:
@@ -88,8 +80,7 @@ def read_image(path: Any, size: tuple[int, int], *, color: bool) -> NDArray:
 
 def _size_and_color(path: Path) -> tuple[tuple[int, int], bool]:
     """Height and width, and whether there are colours; without reading the picture."""
-    image_module = needed("PIL.Image", NEEDED)
-    with parsing(str(path), "an image"), image_module.open(path) as image:
+    with parsing(path, "an image"), needed("PIL.Image", NEEDED).open(path) as image:
         width, height = image.size
         if image.getexif().get(0x0112, 1) >= 5:  # the camera was held sideways
             width, height = height, width

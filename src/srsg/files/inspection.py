@@ -1,7 +1,8 @@
-"""What is in a table, and whether it is fit for clustering."""
+"""Facts about a table, and whether it can be clustered."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -24,9 +25,9 @@ class Fact:
     Attributes
     ----------
     about : str
-        What it is about.
+        The subject.
     found : str
-        What there is.
+        The fact.
     advice : str
         What to do; empty if all is well.
     prevents : bool
@@ -66,22 +67,21 @@ def inspect_table(table: Table) -> list[Fact]:
         _nearly_repeated(X),
         _zero_rows(np.flatnonzero(~X.any(axis=1))),
         _constant(table),
-        _scales(table),
+        _scales(X),
     ]
 
 
 def _facts_of_sparse(table: Table) -> list[Fact]:
-    """The same about a sparse matrix, which is never made dense for it."""
-    X = table.X
+    """The same about a sparse matrix, without making it dense."""
+    X, n_values, item = table.X, math.prod(table.X.shape), table.X.dtype.itemsize
     n_rows, n_columns = X.shape
-    dense, held = X.nnz / (n_rows * n_columns), X.nnz * (X.dtype.itemsize + 4)
-    stored = f"{X.nnz} non-zeros, {dense:.2%} of all values; {X.nnz / n_rows:.0f} per row"
-    advice = "as an array it would be coded faster" if dense > MOSTLY_FILLED else ""
-    size = f"{held / 1e6:.1f} MB; as an array {n_rows * n_columns * X.dtype.itemsize / 1e6:.1f} MB"
+    share = X.nnz / n_values
+    stored = f"{X.nnz} non-zeros, {share:.2%} of all values; {X.nnz / n_rows:.0f} per row"
+    advice = "as an array it would be coded faster" if share > MOSTLY_FILLED else ""
+    size = f"{X.nnz * (item + 4) / 1e6:.1f} MB; as an array {n_values * item / 1e6:.1f} MB"
     # Rows are canonical here, so equal rows have equal bytes.
     parts = pairwise(X.indptr.tolist())
     distinct = {X.indices[at:end].tobytes() + X.data[at:end].tobytes() for at, end in parts}
-    empty = int((np.bincount(X.indices, minlength=n_columns) == 0).sum())
     return [
         _enough("rows", n_rows),
         _enough("columns", n_columns),
@@ -91,37 +91,41 @@ def _facts_of_sparse(table: Table) -> list[Fact]:
         _missing(table),
         _repeated(n_rows - len(distinct)),
         _zero_rows(np.flatnonzero(np.diff(X.indptr) == 0)),
-        Fact("empty columns", f"{empty}" if empty else "none"),
+        _counted("empty columns", n_columns - len(np.unique(X.indices))),
     ]
 
 
 def _enough(about: str, number: int, text: str = "") -> Fact:
-    """How many there are, which must be two or more."""
+    """A number that must be two or more."""
     few = number < 2
     return Fact(about, f"{number}{text}", "two or more are needed" if few else "", few)
 
 
+def _counted(about: str, number: int, text: str = "", advice: str = "") -> Fact:
+    """A number with a text about it, or none."""
+    return Fact(about, f"{number}{text}", advice) if number else Fact(about, "none")
+
+
 def _columns(table: Table) -> Fact:
-    X, n_columns = table.X, table.X.shape[1]
+    X = table.X
     integers = (np.round(X) == X).all(axis=0)
     binary = ((X == 0) | (X == 1)).all(axis=0)
     kinds = {
-        "binary": int(binary.sum()),
-        "of whole numbers": int((integers & ~binary).sum()),
-        "of real numbers": int((~integers).sum()),
+        "binary": binary,
+        "of whole numbers": integers & ~binary,
+        "of real numbers": ~integers,
     }
-    text = ", ".join(f"{count} {kind}" for kind, count in kinds.items() if count)
+    text = ", ".join(f"{where.sum()} {kind}" for kind, where in kinds.items() if where.any())
     image = f"; images of {' x '.join(map(str, table.image_shape))}" if table.image_shape else ""
-    return _enough("columns", n_columns, f": {text}{image}")
+    return _enough("columns", X.shape[1], f": {text}{image}")
 
 
 def _classes(table: Table) -> Fact:
     if table.y is None:
         return Fact("known classes", "none", "name them with --labels to get scores")
     sizes = np.unique(table.y, return_counts=True)[1]
-    advice = (
-        "more classes than a column of labels usually has" if len(sizes) > len(table.y) / 2 else ""
-    )
+    many = len(sizes) > len(table.y) / 2
+    advice = "more classes than a column of labels usually has" if many else ""
     return Fact("known classes", f"{len(sizes)}, of {sizes.min()} to {sizes.max()} rows", advice)
 
 
@@ -136,51 +140,40 @@ def _missing(table: Table) -> Fact:
     )
 
 
-def _repeated(repeated: int) -> Fact:
-    if not repeated:
-        return Fact("duplicates", "none")
+def _repeated(number: int) -> Fact:
+    text = " rows repeat another" if number > 1 else " row repeats another"
     advice = "none needed: equal rows count as one point of their number, and get one label"
-    return Fact(
-        "duplicates", f"{repeated} row{'s repeat' if repeated > 1 else ' repeats'} another", advice
-    )
+    return _counted("duplicates", number, text, advice)
 
 
 def _nearly_repeated(X: NDArray) -> Fact:
     if X.shape[1] < LEAST_COLUMNS:
         return Fact("near-duplicates", "not counted: in few columns, rows are close to each other")
-    near = count_near_rows(X)
-    if not near:
-        return Fact("near-duplicates", "none")
-    advice = "round the columns to make them equal" if near > MANY * len(X) else ""
-    return Fact(
-        "near-duplicates", f"{near} row{'s' if near > 1 else ''} nearly equal to another", advice
-    )
+    number = count_near_rows(X)
+    text = f" row{'s' if number > 1 else ''} nearly equal to another"
+    advice = "round the columns to make them equal" if number > MANY * len(X) else ""
+    return _counted("near-duplicates", number, text, advice)
 
 
-def _zero_rows(zero: NDArray[np.intp]) -> Fact:
-    if not zero.size:
-        return Fact("rows of zeros", "none")
+def _zero_rows(rows: NDArray[np.intp]) -> Fact:
+    text = f" (row{'s' if rows.size > 1 else ''} {name_rows(rows)})"
     advice = "no direction: all methods but sc, smce and kmeans put them into the largest cluster"
-    named = f"row{'s' if zero.size > 1 else ''} {name_rows(zero)}"
-    return Fact("rows of zeros", f"{zero.size} ({named})", advice)
+    return _counted("rows of zeros", rows.size, text, advice)
 
 
 def _constant(table: Table) -> Fact:
     constant = np.flatnonzero(np.ptp(table.X, axis=0) == 0)
-    if not constant.size:
-        return Fact("constant columns", "none")
     offset = table.X[0, constant].any()
     advice = "leave them out: they make all rows alike" if offset else "harmless: they are zero"
-    return Fact("constant columns", f"{constant.size} ({_names(table, constant)})", advice)
+    return _counted("constant columns", constant.size, f" ({_names(table, constant)})", advice)
 
 
-def _scales(table: Table) -> Fact:
-    spread = table.X.std(axis=0, dtype=np.float64)
-    varying = np.flatnonzero(spread)
-    if not varying.size:
+def _scales(X: NDArray) -> Fact:
+    spread = X.std(axis=0, dtype=np.float64)
+    if not spread.any():
         return Fact("scales", "nothing varies", "there is nothing to cluster by", True)
-    least, most = varying[spread[varying].argmin()], varying[spread[varying].argmax()]
-    return Fact("scales", f"standard deviations from {spread[least]:.3g} to {spread[most]:.3g}")
+    least, most = spread[spread > 0].min(), spread.max()
+    return Fact("scales", f"standard deviations from {least:.3g} to {most:.3g}")
 
 
 def heaviest_column(table: Table) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from srsg.files.arrays import load_arrays, load_npy
+from srsg.files.arrays import load_arrays, load_npy, usual_name
 from srsg.files.errors import FileError, check_file, parsing
 from srsg.files.labels import LABEL_NAMES, is_number
 
@@ -16,9 +16,10 @@ READABLE_ENDINGS = (".csv", ".tsv", ".txt", ".npy", ".npz")
 
 
 def read_labels(path: Path, counts: tuple[int, ...]) -> NDArray:
-    """One label per row; a header is recognised by the number of points.
+    """One label per row.
 
-    That number is the first of ``counts``, or another one if points are in columns.
+    A single column has a header if it has one line more than the first of ``counts`` that fits:
+    the number of points, or another if points are in columns.
     """
     check_file(path)
     ending = path.suffix.lower()
@@ -28,50 +29,45 @@ def read_labels(path: Path, counts: tuple[int, ...]) -> NDArray:
         return _read_array(path)
     if ending not in READABLE_ENDINGS:
         raise FileError(f"{path}: labels are read from {' '.join(READABLE_ENDINGS)}.")
-    rows = _read_rows(path)
+    rows = _read_rows(path, ending)
+    place, header = 0, True
     if len(rows[0]) == 1:
-        place, header = 0, _has_header([row[0] for row in rows], counts)
+        header = _has_header([row[0] for row in rows], counts)
     else:
-        place, header = _column_of_labels(path, rows[0]), True
-    short = next((at for at, row in enumerate(rows, 1) if len(row) <= place), None)
-    if short:
-        raise FileError(f"{path}: row {short} has no label.")
+        name = usual_name(rows[0], LABEL_NAMES)
+        if name is None:
+            raise FileError(f"{path}: has {len(rows[0])} columns and none is called label.")
+        place = rows[0].index(name)
+    for number, row in enumerate(rows, 1):
+        if len(row) <= place:
+            raise FileError(f"{path}: row {number} has no label.")
     return np.array([row[place].strip() for row in rows[int(header) :]])
 
 
 def _read_array(path: Path) -> NDArray:
     arrays = load_arrays(path)
-    known = [key for key in LABEL_NAMES if key in arrays]
-    if not known and len(arrays) != 1:
+    name = next(iter(arrays)) if len(arrays) == 1 else usual_name(arrays, LABEL_NAMES)
+    if name is None:
         raise FileError(f"{path}: has no array called label, but {', '.join(arrays) or 'none'}.")
-    return arrays[known[0]] if known else next(iter(arrays.values()))
+    return arrays[name]
 
 
-def _read_rows(path: Path) -> list[list[str]]:
-    ending = path.suffix.lower()
-    with parsing(str(path), "labels"), path.open(encoding="utf-8-sig", newline="") as file:
+def _read_rows(path: Path, ending: str) -> list[list[str]]:
+    with parsing(path, "labels"), path.open(encoding="utf-8-sig", newline="") as file:
         if ending == ".txt":
             rows = [[line.strip()] for line in file if line.strip()]
         else:
-            reader = csv.reader(file, delimiter="\t" if ending == ".tsv" else ",")
-            rows = [row for row in reader if row]
+            rows = [
+                row for row in csv.reader(file, delimiter="\t" if ending == ".tsv" else ",") if row
+            ]
     if not rows:
         raise FileError(f"{path}: has no labels.")
     return rows
 
 
 def _has_header(lines: list[str], counts: tuple[int, ...]) -> bool:
-    """Whether there is one line too many, and the first is not a number among numbers."""
-    # The first count that fits the lines decides.
+    """Whether there is one line too many, and not all lines are numbers."""
     for count in counts:
         if len(lines) in (count, count + 1):
             return len(lines) == count + 1 and not all(map(is_number, lines))
     return False
-
-
-def _column_of_labels(path: Path, header: list[str]) -> int:
-    names = [field.strip().lower() for field in header]
-    known = [name for name in LABEL_NAMES if name in names]
-    if not known:
-        raise FileError(f"{path}: has {len(header)} columns and none is called label.")
-    return names.index(known[0])

@@ -14,7 +14,7 @@ LABEL_NAMES = ("y", "gnd", "label", "labels", "gt", "target", "class")
 
 
 def is_number(text: str) -> bool:
-    """Whether a field of a text file is a number, with a decimal point or comma."""
+    """Whether text is a number, with a decimal point or a comma."""
     try:
         float(text.replace(",", "."))
     except ValueError:
@@ -23,7 +23,7 @@ def is_number(text: str) -> bool:
 
 
 def missing_labels(labels: NDArray) -> NDArray[np.bool_]:
-    """Which labels are missing: NaN, None or empty text."""
+    """Whether each label is missing: NaN, None or empty text."""
     if labels.dtype.kind == "f":
         return ~np.isfinite(labels)
     if labels.dtype.kind in "OUST":
@@ -59,6 +59,6 @@ def encode_labels(labels: NDArray) -> tuple[IntArray, tuple[str, ...] | None]:
 
 
 def natural_order(name: str) -> tuple[list[tuple[int, int, str]], str]:
-    """A key that sorts the numbers within names by their size."""
+    """A key that sorts names by the size of the numbers in them."""
     parts = re.findall(r"\d+|\D+", name)
     return [(0, int(p), "") if p.isdecimal() else (1, 0, p) for p in parts], name

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import io, sparse
 
-from srsg.files.arrays import choose_arrays
+from srsg.files.arrays import check_indices, choose_arrays
 from srsg.files.contents import Contents, Request
 from srsg.files.errors import FileError, needed, parsing
-from srsg.files.matlab_elements import byte_order, dense_of_columns, read_variables
+from srsg.files.matlab_elements import byte_order, read_variables
 from srsg.files.unpacking import check_size
 
 HDF5_START = b"\x89HDF\r\n\x1a\n"
@@ -26,61 +26,67 @@ def read_mat(path: Path, request: Request) -> Contents:
         head = file.read(USER_BLOCK + len(HDF5_START))
     if HDF5_START in (head[: len(HDF5_START)], head[USER_BLOCK:]):
         return read_hdf5(path, request)
-    with parsing(str(path), "a MATLAB file"):
+    return choose_arrays(path, load_mat(path), request, samples_last=True)
+
+
+def load_mat(path: Path) -> dict[str, NDArray]:
+    """Numbers and text of a MATLAB file before version 7.3, by name; the rest is left out."""
+    with parsing(path, "a MATLAB file"):
         order = byte_order(path)
-        found = read_variables(path, order) if order else io.loadmat(path)
-    arrays = {
-        name: _plain(value)
-        for name, value in found.items()
-        if not name.startswith("__") and (sparse.issparse(value) or isinstance(value, np.ndarray))
-    }
-    return choose_arrays(path, arrays, request, samples_last=True)
+        variables = read_variables(path, order) if order else io.loadmat(path)
+        arrays = {name: _plain(value) for name, value in variables.items() if name[:2] != "__"}
+    return {name: array for name, array in arrays.items() if array is not None}
 
 
-def _plain(value: Any) -> NDArray:
-    """Sparse matrices as dense ones, and cells of text as text."""
+def _plain(value: Any) -> NDArray | None:
+    """Sparse matrices as dense ones, cells of one text or number each as text."""
     if sparse.issparse(value):
-        return value.toarray()
-    if value.dtype == object and all(isinstance(cell, np.ndarray) for cell in value.flat):
-        return np.array([str(cell.squeeze()) for cell in value.flat])
-    return value
+        return _dense(value)
+    if value.dtype == bool:
+        return value.astype(np.uint8)
+    if value.dtype != object:
+        return value
+    cells = [np.asarray(cell) for cell in value.flat]
+    if any(cell.size > 1 or cell.dtype.hasobject for cell in cells):
+        return None
+    return np.array(["".join(map(str, cell.flat)) for cell in cells])
+
+
+def _dense(matrix: Any) -> NDArray:
+    check_indices(matrix)
+    return matrix.toarray()
 
 
 def read_hdf5(path: Path, request: Request) -> Contents:
     """Arrays of an HDF5 file, in any of its groups; those of MATLAB are transposed back."""
     h5py = needed("h5py", "HDF5 files, and MATLAB files since version 7.3, need h5py")
     arrays: dict[str, NDArray] = {}
-    matlab = False
-
-    def visit(name: str, item: Any) -> None:
-        nonlocal matlab
-        if name.startswith("#"):  # where MATLAB keeps the insides of cells
-            return
-        kind = item.attrs.get("MATLAB_class")
-        matlab = matlab or kind is not None
-        if "MATLAB_sparse" in item.attrs:
-            arrays[name] = _sparse(item)
-        elif isinstance(item, h5py.Dataset) and name.rpartition("/")[0] not in arrays:
-            array = _dataset(h5py, item)
-            if array is not None:
-                arrays[name] = array if kind is None else array.T
-
-    sizes: list[int] = []
-    with parsing(str(path), "HDF5"), h5py.File(path, "r") as file:
-        file.visititems(lambda _, item: sizes.append(getattr(item, "nbytes", 0)))
-        check_size(str(path), path.stat().st_size, sum(sizes))
-        file.visititems(visit)
+    items: dict[str, Any] = {}
+    with parsing(path, "HDF5"), h5py.File(path, "r") as file:
+        file.visititems(lambda name, item: items.update({name: item}))
+        unpacked = sum(getattr(item, "nbytes", 0) for item in items.values())
+        check_size(path, path.stat().st_size, unpacked)
+        # MATLAB keeps the insides of cells under names that start with #.
+        items = {name: item for name, item in items.items() if not name.startswith("#")}
+        of_matlab = {name for name, item in items.items() if "MATLAB_class" in item.attrs}
+        for name, item in items.items():
+            if "MATLAB_sparse" in item.attrs:
+                arrays[name] = _sparse(item)
+            elif isinstance(item, h5py.Dataset) and name.rpartition("/")[0] not in arrays:
+                array = _dataset(h5py, item)
+                if array is not None:
+                    arrays[name] = array.T if name in of_matlab else array
     if not arrays:
         raise FileError(f"{path}: has no arrays.")
-    return choose_arrays(path, arrays, request, samples_last=matlab)
+    return choose_arrays(path, arrays, request, samples_last=bool(of_matlab))
 
 
 def _sparse(group: Any) -> NDArray:
-    columns = group["jc"][()]
-    shape = (int(group.attrs["MATLAB_sparse"]), len(columns) - 1)
+    starts = group["jc"][()]
+    shape = (int(group.attrs["MATLAB_sparse"]), len(starts) - 1)
     if "data" not in group:  # nothing but zeros
         return np.zeros(shape)
-    return dense_of_columns(group["ir"][()], columns, group["data"][()], shape)
+    return _dense(sparse.csc_array((group["data"][()], group["ir"][()], starts), shape=shape))
 
 
 def _dataset(h5py: Any, dataset: Any) -> NDArray | None:

@@ -1,8 +1,8 @@
-"""Rows that nearly repeat another, without being equal to it.
+"""Count rows that nearly repeat another, without being equal to it.
 
-Equal rows are one point, which counts as often as it occurs. Rows that differ by a little noise are
-not: each is explained by its copies and needs nothing else, so that the graph of the codes falls
-into as many pieces as there are sets of copies.
+Equal rows are merged into one point with a weight. Rows that differ by a little noise are not: each
+is explained by its copies and needs nothing else, so the graph of the codes falls into as many
+pieces as there are sets of copies.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from srsg.points import row_slices
 from srsg.types import FloatArray, IntArray
 
 NEAR = 1e-2
-"""Rows are nearly equal if they differ by less than this fraction of the rows' own spread."""
+"""Rows are nearly equal if they differ by less than this fraction of the spread of all rows."""
 
 EQUAL = 3e-8
 """Rows that differ by less than this are merged by the estimators, and do no harm."""
@@ -28,16 +28,16 @@ LEAST_COLUMNS = 4
 """With fewer columns, rows are close to each other because there are many of them."""
 
 N_DIRECTIONS = 8
-"""Rows of more columns are compared by their inner products with so many random directions."""
+"""Rows with more columns are compared by their products with this many random directions."""
 
 MOST_LOOKED_AT = 20_000
 """Of more rows, a random sample is compared with all others."""
 
 
 def count_near_rows(X: NDArray) -> int:
-    """How many rows are close to another that they do not equal.
+    """The number of rows that are close to another row but not equal to it.
 
-    Columns count by their standard deviations, so that the unit of a column does not matter.
+    Columns are divided by their standard deviations, so that units do not matter.
 
     Parameters
     ----------
@@ -62,14 +62,13 @@ def count_near_rows(X: NDArray) -> int:
     if np.count_nonzero(scale) < LEAST_COLUMNS:
         return 0
     sketches = _sketches(X, scale)
-    # Of equal rows one is enough: the nearest to each of the others would be its copy.
-    grid = np.round(sketches / EQUAL)
-    distinct = np.unique(grid, axis=0, return_index=True)[1]
-    tree = cKDTree(sketches[distinct])
+    # One of several equal rows is enough: the nearest to each of the others would be its copy.
+    distinct = np.unique(np.round(sketches / EQUAL), axis=0, return_index=True)[1]
     looked_at = distinct
     if len(distinct) > MOST_LOOKED_AT:
         looked_at = np.random.default_rng(0).choice(distinct, MOST_LOOKED_AT, replace=False)
     # On average, sketches are as far apart as the rows. Rows that seem close are compared below.
+    tree = cKDTree(sketches[distinct])
     _, nearest = tree.query(sketches[looked_at], 2, distance_upper_bound=4 * NEAR)
     close = nearest[:, 1] < len(distinct)  # otherwise, none is within the bound
     near = _nearly_equal(X, scale, looked_at[close], distinct[nearest[close, 1]])
@@ -77,7 +76,7 @@ def count_near_rows(X: NDArray) -> int:
 
 
 def _scale(X: NDArray) -> FloatArray:
-    """What columns are multiplied with, so that the mean squared length of the rows is 1."""
+    """Factors of the columns that make the mean squared length of the rows 1."""
     # In blocks, since the rows may be in a file that is larger than memory.
     blocks = row_slices(len(X))
     with np.errstate(over="ignore", invalid="ignore"):  # such columns are left out
@@ -100,10 +99,10 @@ def _sketches(X: NDArray, scale: FloatArray) -> FloatArray:
 
 
 def _nearly_equal(X: NDArray, scale: FloatArray, one: IntArray, other: IntArray) -> int:
-    """How many of some pairs of rows differ by little, but do differ."""
-    found = 0
+    """The number of pairs of rows that differ by little, but do differ."""
+    count = 0
     for some in row_slices(len(one)):
         apart = (X[one[some]].astype(np.float64) - X[other[some]]) * scale
         squared = (apart**2).sum(axis=1)
-        found += int(((squared > EQUAL**2) & (squared < NEAR**2)).sum())
-    return found
+        count += int(((squared > EQUAL**2) & (squared < NEAR**2)).sum())
+    return count

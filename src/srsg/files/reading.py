@@ -1,9 +1,9 @@
-"""Points from any file: find the reader, then check what it found."""
+"""Points from any file: find the reader, then check what it returns."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
@@ -11,34 +11,27 @@ from srsg.files.checking import checked_table
 from srsg.files.contents import Contents, Request, Table
 from srsg.files.errors import FileError, check_file, ending_of, needed
 from srsg.files.label_files import READABLE_ENDINGS, read_labels
+from srsg.types import FilePath
 
 STANDARD_INPUT = "-"
 
 _READERS = {
     ".npy": "arrays:read_npy",
     ".npz": "arrays:read_npz",
-    ".csv": "tables:read_text",
-    ".tsv": "tables:read_text",
-    ".csv.gz": "tables:read_text",
-    ".tsv.gz": "tables:read_text",
+    **dict.fromkeys((".csv", ".tsv", ".csv.gz", ".tsv.gz"), "tables:read_text"),
     ".parquet": "tables:read_parquet",
     ".feather": "tables:read_feather",
-    ".xlsx": "tables:read_excel",
-    ".xls": "tables:read_excel",
-    ".ods": "tables:read_excel",
+    **dict.fromkeys((".xlsx", ".xls", ".ods"), "tables:read_excel"),
     ".mat": "matlab:read_mat",
-    ".h5": "matlab:read_hdf5",
-    ".hdf5": "matlab:read_hdf5",
+    **dict.fromkeys((".h5", ".hdf5"), "matlab:read_hdf5"),
 }
 """Module and function by ending; imported when needed."""
 
-ENDINGS = tuple(_READERS)
-
 
 def read_points(
-    path: str | os.PathLike[str],
+    path: FilePath,
     *,
-    labels: str | os.PathLike[str] | None = None,
+    labels: FilePath | None = None,
     drop_missing: bool = False,
     columns: Sequence[str] | None = None,
     variable: str | None = None,
@@ -85,9 +78,9 @@ def read_points(
     gray : bool
         Convert coloured images to gray.
     features : sequence of str, optional
-        ``feature_names_in_`` of a fitted model. The columns of a table are put into this order; it
-        is an error if any is missing, or if there are others. In files without column names, the
-        order of the columns counts.
+        ``feature_names_in_`` of a fitted model. The columns of a table are put into this order, and
+        missing or further columns are an error. In files without column names, the order of the
+        columns counts.
     id_column : str, optional
         The column that names the rows; by default the first that is set aside as an identifier.
     keep_ids : bool
@@ -126,27 +119,28 @@ def read_points(
     >>> table.notes
     ('column id set aside: identifier',)
     """
-    file, name = file_or_name(labels)
+    file, column = file_or_name(labels)
     request = Request(
-        name,
-        columns,
-        variable,
-        image_size,
-        gray,
-        features,
+        labels=column,
+        columns=columns,
+        variable=variable,
+        image_size=image_size,
+        gray=gray,
+        features=features,
         identifier=id_column,
         keep_ids=keep_ids,
         encoding=encoding,
         keep_frame=keep_frame,
     )
-    found = _read(path, request)
-    each = read_labels(file, found.values.shape) if file else found.labels
+    contents = _read(path, request)
+    if file:
+        contents = replace(contents, labels=read_labels(file, contents.values.shape))
     return checked_table(
-        display_name(path), found, each, drop_missing=drop_missing, keep_missing=keep_missing
+        display_name(path), contents, drop_missing=drop_missing, keep_missing=keep_missing
     )
 
 
-def file_or_name(labels: str | os.PathLike[str] | None) -> tuple[Path | None, str | None]:
+def file_or_name(labels: FilePath | None) -> tuple[Path | None, str | None]:
     """The file of the labels, or the name of their column."""
     if labels is None:
         return None, None
@@ -155,28 +149,27 @@ def file_or_name(labels: str | os.PathLike[str] | None) -> tuple[Path | None, st
     return Path(labels), None
 
 
-def display_name(path: str | os.PathLike[str]) -> str:
-    """What messages call the file."""
+def display_name(path: FilePath) -> str:
+    """The name of the file in messages."""
     return "standard input" if str(path) == STANDARD_INPUT else str(path)
 
 
-def _read(path: str | os.PathLike[str], request: Request) -> Contents:
+def _read(path: FilePath, request: Request) -> Contents:
     if str(path) == STANDARD_INPUT:
         return _reader("tables:read_standard_input")(path, request)
     place = Path(path)
     if place.is_dir():
         return _reader("images:read_images")(place, request)
-    ending = ending_of(place)
-    reader = _READERS.get(ending)
-    # Before the ending is judged: a file that is missing is the likelier mistake.
+    # Before the ending is looked at: a missing file is the likelier mistake.
     check_file(place)
-    if reader is None:
+    ending = ending_of(place)
+    if ending not in _READERS:
         raise FileError(
             f"{place}: files ending in {ending or 'nothing'} are not read. Known: "
-            f"{' '.join(ENDINGS)}, a folder of images, or - for CSV from standard input."
+            f"{' '.join(_READERS)}, a folder of images, or - for CSV from standard input."
         )
     try:
-        return _reader(reader)(place, request)
+        return _reader(_READERS[ending])(place, request)
     except MemoryError as error:
         raise FileError(
             f"{place}: is too large for the memory of this machine, or damaged."

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import sys
+import zipfile
 from dataclasses import replace
+from datetime import date, datetime
 from pathlib import Path
+from typing import Any
 
-from srsg.files import excel
-from srsg.files.columns import NotANumberError, all_numbers, choose_columns
+import pyarrow as pa
+
+from srsg.files.columns import NotANumberError, choose_columns
 from srsg.files.contents import Contents, Request
-from srsg.files.dialects import SEPARATORS, dialect_of, stated_separator
-from srsg.files.errors import FileError, parsing
+from srsg.files.errors import FileError, needed, parsing
 from srsg.files.frames import Frame, frame_of
-from srsg.files.text_tables import parse_table
-from srsg.files.unpacking import check_size, from_gzip
-
-MOST_COLUMNS = 100_000
-"""Text files with more columns are refused: they would take minutes, and usually it is the line
-ends that are wrong."""
+from srsg.files.text_tables import distinct_names, is_header, parse_table, typed
+from srsg.files.unpacking import check_size, check_zip, from_gzip
 
 MARKS = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16", b"\xef\xbb\xbf": "utf-8-sig"}
 """The first bytes of text that names its encoding."""
@@ -27,7 +26,7 @@ def read_text(path: Path, request: Request) -> Contents:
     """CSV, or TSV by the ending; compressed by gzip or not."""
     data = path.read_bytes()
     if data.startswith(b"\x1f\x8b"):
-        data = from_gzip(str(path), data)
+        data = from_gzip(path, data)
     sep = "\t" if ".tsv" in path.name.lower() else None
     return _read_bytes(str(path), data, sep, request)
 
@@ -44,10 +43,10 @@ def read_parquet(path: Path, request: Request) -> Contents:
     """Parquet."""
     from pyarrow import parquet
 
-    with parsing(str(path), "Parquet"), parquet.ParquetFile(path) as file:
+    with parsing(path, "Parquet"), parquet.ParquetFile(path) as file:
         # One value that is repeated a million times takes a few bytes there.
         numbers = file.metadata.num_rows * file.metadata.num_columns
-        check_size(str(path), path.stat().st_size, 8 * numbers)
+        check_size(path, path.stat().st_size, 8 * numbers)
         frame = frame_of(file.read())
     return choose_columns(str(path), frame, request)
 
@@ -56,73 +55,111 @@ def read_feather(path: Path, request: Request) -> Contents:
     """Feather, of both versions."""
     from pyarrow import feather
 
-    with parsing(str(path), "Feather"):
+    with parsing(path, "Feather"):
         frame = frame_of(feather.read_table(path))
     return choose_columns(str(path), frame, request)
 
 
 def read_excel(path: Path, request: Request) -> Contents:
-    """A sheet of a spreadsheet."""
-    sheet = excel.read_sheet(path, request.variable)
-    found = _choose(str(path), sheet.frame, sheet.has_header, request)
-    return replace(found, notes=(*sheet.notes, *found.notes))
+    """A sheet of a spreadsheet of Excel, old or new, or of OpenDocument."""
+    rows, notes = _sheet(path, request.variable)
+    first, second = ([_text(cell) for cell in row] for row in (*rows, [])[:2])
+    has_header = is_header(first, second)
+    names = distinct_names(first) if has_header else [str(place) for place in range(len(first))]
+    columns = [_column(list(cells)) for cells in zip(*rows[has_header:], strict=True)]
+    table = pa.table(columns or [pa.nulls(0)] * len(names), names)
+    return _choose(str(path), Frame(table, has_header=has_header, notes=notes), request)
 
 
 def _read_bytes(name: str, data: bytes, sep: str | None, request: Request) -> Contents:
     text = _decoded(name, data, request.encoding)
     if not text.strip():
         raise FileError(f"{name}: cannot be read as CSV: it is blank.")
-    _check_width(name, text)
-    stated, text = stated_separator(text)
     with parsing(name, "CSV"):
-        dialect = dialect_of(text, stated or sep)
-        frame = parse_table(name, text, dialect)
-    return _choose(name, frame, dialect.has_header, request)
+        frame = parse_table(name, text, sep)
+    return _choose(name, frame, request)
 
 
-def _choose(name: str, frame: Frame, has_header: bool, request: Request) -> Contents:
-    if request.features is not None and has_header == all_numbers(request.features):
-        request = replace(request, features=None)  # one of the two has no names: the order counts
+def _choose(name: str, frame: Frame, request: Request) -> Contents:
+    """Choose columns by name, or by position if the file or the model has no names."""
+    if request.features is not None:
+        numbered = all(feature.isdecimal() for feature in request.features)
+        if frame.has_header == numbered:
+            request = replace(request, features=None)
+    if frame.has_header:
+        return choose_columns(name, frame, request)
+    note = f"no header: columns are called 0 to {frame.table.num_columns - 1}"
     try:
-        found = choose_columns(name, frame, request)
+        return choose_columns(name, replace(frame, notes=(*frame.notes, note)), request)
     except NotANumberError as error:
-        if has_header:
-            raise
         raise FileError(
             f"{error} The first row was not taken for the names of the columns: if there is "
             "something above them, remove it."
         ) from error
-    if has_header:
-        return found
-    note = f"no header: columns are called 0 to {len(frame.names) - 1}"
-    return replace(found, notes=(note, *found.notes))
 
 
 def _decoded(name: str, data: bytes, encoding: str | None) -> str:
-    known = encoding or next((kind for mark, kind in MARKS.items() if data.startswith(mark)), None)
-    if known is None and b"\0" in data[:65536]:
+    marked = next((kind for mark, kind in MARKS.items() if data.startswith(mark)), None)
+    if not encoding and not marked and b"\0" in data[:65536]:
         raise FileError(f"{name}: cannot be read as CSV: it is binary, not text.")
+    codec = encoding or marked or "utf-8"
     try:
-        return data.decode(known or "utf-8").removeprefix("\ufeff")
+        return data.decode(codec).removeprefix("\ufeff")
     except LookupError as error:
-        raise FileError(f"encoding={known!r} is not an encoding that Python knows.") from error
+        raise FileError(f"encoding={codec!r} is not an encoding that Python knows.") from error
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         advice = "" if encoding else "; name its encoding, for instance encoding='latin-1'"
         raise FileError(
-            f"{name}: cannot be read as CSV: line {line} is not {(known or 'utf-8').upper()} text"
-            f"{advice}."
+            f"{name}: cannot be read as CSV: line {line} is not {codec.upper()} text{advice}."
         ) from error
 
 
-def _check_width(name: str, text: str) -> None:
-    """Refuse a first line that no table has: every column takes time, however short it is."""
-    start = len(text) - len(text.lstrip())
-    end = text.find("\n", start)
-    first = text[start:] if end < 0 else text[start:end]
-    n_columns = max(first.count(separator) for separator in SEPARATORS) + 1
-    if n_columns > MOST_COLUMNS:
-        raise FileError(
-            f"{name}: its first line has {n_columns} fields, and text with more than "
-            f"{MOST_COLUMNS} columns is not read. Save the numbers as .npy, one row per point."
-        )
+def _sheet(path: Path, name: str | None) -> tuple[list[list[Any]], tuple[str, ...]]:
+    """The rows of the sheet of this name, or the first that has cells; and notes for the user."""
+    calamine = needed("python_calamine", "Spreadsheets need python-calamine", "cli")
+    with parsing(path, "a spreadsheet"):
+        if zipfile.is_zipfile(path):  # Excel's old files are not
+            check_zip(path)
+        try:
+            with calamine.CalamineWorkbook.from_path(str(path)) as book:
+                sheets = book.sheet_names
+                if name is not None and name not in sheets:
+                    there = ", ".join(sheets)
+                    raise FileError(f"{path}: has no sheet called {name!r}. It has {there}.")
+                for sheet in sheets if name is None else [name]:
+                    cells = book.get_sheet_by_name(sheet).to_python()
+                    rows = [row for row in cells if any(cell != "" for cell in row)]
+                    if rows:
+                        break
+        except Exception:
+            raise
+        except BaseException as error:
+            # A bug in the library, which is written in Rust, arrives as a PanicException.
+            if type(error).__name__ != "PanicException":
+                raise
+            raise ValueError("it is damaged") from error
+    if not sheets or not rows:
+        raise FileError(f"{path}: has no rows.")
+    if name is not None or len(sheets) == 1:
+        return rows, ()
+    others = ", ".join(other for other in sheets if other != sheet)
+    return rows, (f"sheet {sheet} is read, not {others}; variable=... names another",)
+
+
+def _text(cell: Any) -> str:
+    if isinstance(cell, float) and cell.is_integer():
+        cell = int(cell)
+    return str(cell).strip()
+
+
+def _column(cells: list[Any]) -> Any:
+    """A column typed by all of its cells: dates, fractions, or what its text would be."""
+    kinds = {type(cell) for cell in cells if cell != ""}
+    if kinds and kinds <= {date, datetime}:
+        # Some cells may have a time of day, and some not.
+        moments = [None if cell == "" else datetime.fromisoformat(str(cell)) for cell in cells]
+        return pa.chunked_array([pa.array(moments, pa.timestamp("us"))])
+    if kinds == {float} and not all(cell == "" or cell.is_integer() for cell in cells):
+        return pa.chunked_array([[None if cell == "" else cell for cell in cells]], pa.float64())
+    return typed(pa.chunked_array([[_text(cell) for cell in cells]], pa.string()))

@@ -1,15 +1,15 @@
-"""Tables in text: the columns of CSV and its relatives, each with the one type that all its rows
-have.
+"""Tables in text: CSV and its relatives, each column with the type that fits all of its rows.
 
-Arrow splits the text into columns of text and nothing more. What is missing, what is a number and
-what is not is decided here, by the whole column: a reader that guesses types from the first rows
-is wrong further down.
+Arrow splits the text into columns of text and does nothing more. Which cells are missing, and which
+are numbers, is decided here by the whole column: a reader that guesses types from the first rows is
+wrong further down.
 """
 
 from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,9 +17,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
 
-from srsg.files.dialects import Dialect
-from srsg.files.errors import FileError, count_of, parsing
+from srsg.files.errors import FileError, count_of
 from srsg.files.frames import Frame
+from srsg.files.labels import is_number
+
+SEPARATORS = ",;\t|"
+
+MOST_COLUMNS = 100_000
+"""Text with more columns is refused: it would take minutes, and usually the line ends are wrong."""
 
 MISSING = pa.array(
     [
@@ -31,39 +36,119 @@ MISSING = pa.array(
 """Cells that stand for a missing value: pandas' list, and the question mark of the UCI repository.
 """
 
-TRUE, FALSE = pa.array(["True", "TRUE", "true"]), pa.array(["False", "FALSE", "false"])
 
-
-def parse_table(name: str, text: str, dialect: Dialect) -> Frame:
+def parse_table(name: str, text: str, sep: str | None = None) -> Frame:
     """The columns of a table in text, typed by all of their values.
 
     Parameters
     ----------
     name : str
-        What messages call the file.
+        Name of the file in messages.
     text : str
         The table, decoded.
-    dialect : Dialect
-        As found by :func:`srsg.files.dialects.dialect_of`.
+    sep : str or None
+        The separator; None detects it, the decimal point and a header from the first two rows.
+
+    Examples
+    --------
+    >>> from srsg.files.text_tables import parse_table
+    >>> parse_table("flowers", "length;kind\\n1,5;rose\\n").table.to_pylist()
+    [{'length': 1.5, 'kind': 'rose'}]
     """
-    if f'{dialect.sep} "' in text:  # a quote counts only at the start of a field, for Arrow
-        text = _without_spaces(text, dialect.sep)
-    names, first, start, lines_before = _first_lines(name, text, dialect)
-    table, ragged = _split(name, text[start:], names, dialect.sep)
-    if ragged:
-        _check_lengths(name, text[start:], dialect.sep, len(names), lines_before)
-    raw = table.columns
-    if dialect.ends_with_sep:
-        if not pc.all(pc.equal(raw[-1], "")).as_py():
+    text, sep = _separated(name, text, sep)
+    file = io.StringIO(text, newline="")
+    reader = csv.reader(file, delimiter=sep)
+    first = next(filter(None, reader), [])
+    start, lines_before = file.tell(), reader.line_num
+    second = next(filter(None, reader), [])
+    has_header = is_header(first, second)
+    if has_header:
+        names = distinct_names([field.lstrip(" ") for field in first])
+    else:
+        names, start, lines_before = [str(place) for place in range(len(first))], 0, 0
+    # A row with one field more than there are names begins with the name of the row, as R writes
+    # it, or ends with a separator.
+    longer = has_header and len(second) == len(names) + 1
+    raw = _split(name, text[start:], len(names) + longer, sep, lines_before)
+    index: list[Any] = []
+    if longer and second[-1] == "":
+        if not pc.all(pc.equal(raw.pop(), "")).as_py():
             raise FileError(f"{name}: has more columns than names.")
-        raw, names = raw[:-1], names[:-1]
-    columns = [typed(column, dialect.decimal) for column in raw]
-    if first:  # the names of the rows, which have no name themselves
-        return Frame(tuple(names[1:]), columns[1:], columns[:1], raw[1:])
-    return Frame(tuple(names), columns, [], raw)
+    elif longer:
+        index = [typed(raw.pop(0))]
+    commas = sep == ";" and _has_decimal_commas([*first, *second], text)
+    columns = [typed(column, decimal_comma=commas) for column in raw]
+    return Frame(pa.table(columns, names), index, pa.table(raw, names), has_header)
 
 
-def typed(column: Any, decimal: str = ".") -> Any:
+def _separated(name: str, text: str, sep: str | None) -> tuple[str, str]:
+    """The text as Arrow can split it, and its separator."""
+    # A first line such as sep=; names the separator for Excel. Its line end stays, so that messages
+    # count lines as the file does.
+    if stated := re.match(rf"sep=([{SEPARATORS}])\r?(?=\n)", text, re.IGNORECASE):
+        sep, text = stated[1], text[stated.end() :]
+    lines = io.StringIO(text, newline="")
+    line = next((line for line in lines if line.strip()), "").rstrip("\r\n")
+    n_columns = max(map(line.count, SEPARATORS)) + 1
+    if n_columns > MOST_COLUMNS:
+        raise FileError(
+            f"{name}: its first line has {n_columns} fields, and text with more than "
+            f"{MOST_COLUMNS} columns is not read. Save the numbers as .npy, one row per point."
+        )
+    sep = sep or _likeliest_separator(line)
+    # Arrow sees a quote only at the very start of a field.
+    return (_without_spaces(text, sep) if f'{sep} "' in text else text), sep
+
+
+def _likeliest_separator(line: str) -> str:
+    if ";" in line and all(map(is_number, line.split(";"))):  # with commas in its numbers
+        return ";"
+    # Quoted names may contain any of the separators.
+    outside_quotes = re.sub(r'"[^"]*"', "", line)
+    return max(SEPARATORS, key=outside_quotes.count)
+
+
+def _has_decimal_commas(fields: list[str], text: str) -> bool:
+    """Whether the first fields have decimal commas, or later ones do and there are no points."""
+    return any(re.search(r"\d,\d", field) for field in fields) or (
+        "." not in text and re.search(r";\d+,\d+\s*[;\n]", text) is not None
+    )
+
+
+def is_header(first: list[str], second: list[str]) -> bool:
+    """Whether the first row consists of names: it has words only, or a word above a number.
+
+    A row of numbers is data, except 0, 1, 2, ..., which pandas writes if columns have no names.
+    """
+    names = first[1:] if first[:1] == [""] else first
+    if len(names) > 1 and names == [str(place) for place in range(len(names))]:
+        return True
+    words = [bool(field.strip()) and not is_number(field) for field in first]
+    return all(words) or any(
+        word and is_number(below) for word, below in zip(words, second, strict=False)
+    )
+
+
+def distinct_names(names: Sequence[str]) -> list[str]:
+    """Fill in missing names and change repeated ones, as pandas does.
+
+    Examples
+    --------
+    >>> from srsg.files.text_tables import distinct_names
+    >>> distinct_names(["a", "", "a"])
+    ['a', 'Unnamed: 1', 'a.1']
+    """
+    taken: dict[str, None] = {}
+    for place, given in enumerate(names):
+        name, again = given or f"Unnamed: {place}", 0
+        while name in taken or (again and name in names):
+            again += 1
+            name = f"{given}.{again}"
+        taken[name] = None
+    return list(taken)
+
+
+def typed(column: Any, *, decimal_comma: bool = False) -> Any:
     """A column of text as integers, floats, truth values or text, whichever fits all of its cells.
 
     Examples
@@ -76,107 +161,48 @@ def typed(column: Any, decimal: str = ".") -> Any:
     'string'
     """
     trimmed = pc.utf8_trim_whitespace(column)
-    missing = pc.is_in(trimmed, MISSING)
-    gaps = pc.any(missing).as_py()
-    if gaps and pc.all(missing).as_py():
-        return pa.chunked_array([pa.nulls(len(column))])
-    if gaps:
-        trimmed = pc.if_else(missing, pa.scalar(None, pa.string()), trimmed)
-    numbers = _numbers(trimmed, decimal, gaps)
-    if numbers is not None:
-        return numbers
-    true = pc.is_in(trimmed, TRUE)
-    known = pc.or_(true, pc.is_in(trimmed, FALSE))
-    if pc.all(pc.or_(known, pc.is_null(trimmed))).as_py():
-        return pc.if_else(pc.is_null(trimmed), pa.scalar(None, pa.bool_()), true)
-    text = pc.utf8_ltrim(column, characters=" ")
-    return pc.if_else(missing, pa.scalar(None, pa.string()), text) if gaps else text
-
-
-def _numbers(text: Any, decimal: str, gaps: bool) -> Any | None:
-    """Trimmed text as numbers, None if some of it is not; integers with gaps become floats."""
-    if decimal == ",":
+    missing, null = pc.is_in(trimmed, MISSING), pa.scalar(None, pa.string())
+    if pc.any(missing).as_py():
+        trimmed = pc.if_else(missing, null, trimmed)
+    if trimmed.null_count == len(trimmed):
+        return pa.chunked_array([pa.nulls(len(trimmed))])
+    if decimal_comma:
         # 1.234 may be a thousand here, so a cell with a point is not a number.
-        text = pc.replace_substring(pc.replace_substring(text, ".", "x"), ",", ".")
+        trimmed = pc.replace_substring(pc.replace_substring(trimmed, ".", "x"), ",", ".")
     # Integers first: as floats, long identifiers would lose digits.
-    for kind in (pa.int64(), pa.float64()):
+    for kind in (pa.int64(), pa.float64(), pa.bool_()):
         try:
-            found = pc.cast(text, kind)
+            values = trimmed.cast(kind)
         except pa.ArrowInvalid:
             continue
-        if kind == pa.int64() and pc.any(pc.match_substring(text, "x", ignore_case=True)).as_py():
-            return None  # Arrow reads 0x10 as sixteen
-        return pc.cast(found, pa.float64()) if gaps else found
-    return None
+        if kind != pa.int64():
+            return values
+        if pc.any(pc.match_substring(trimmed, "x", ignore_case=True)).as_py():
+            break  # Arrow reads 0x10 as sixteen
+        return values.cast(pa.float64()) if values.null_count else values
+    return pc.if_else(missing, null, pc.utf8_ltrim(column, characters=" "))
 
 
-def _first_lines(name: str, text: str, dialect: Dialect) -> tuple[list[str], bool, int, int]:
-    """The names of all columns, whether the first has the names of the rows, and where data start.
-
-    That place is given in characters and in lines.
-    """
-    blank = len(text) - len(text.lstrip("\r\n"))
-    reader = csv.reader(io.StringIO(text[blank:], newline=""), delimiter=dialect.sep)
-    with parsing(name, "CSV"):
-        top = next(reader, [])
-        if not dialect.has_header:
-            return [str(place) for place in range(len(top))], False, blank, text[:blank].count("\n")
-        lines = reader.line_num
-        second = next((row for row in reader if row), [])
-    names = distinct_names([field.lstrip(" ") for field in top])
-    start = blank
-    for _ in range(lines):
-        start = text.find("\n", start) + 1 or len(text)
-    lines += text[:blank].count("\n")
-    if dialect.ends_with_sep:
-        # No header can have this name.
-        return [*names, "\0"], False, start, lines
-    if len(second) == len(names) + 1:  # the names of the rows come first, as R writes them
-        return ["\0", *names], True, start, lines
-    return names, False, start, lines
-
-
-def distinct_names(names: Sequence[str]) -> list[str]:
-    """Names for columns without one, and other names for columns that share one, as in pandas."""
-    found: list[str] = []
-    taken = set(names)
-    for place, given in enumerate(names):
-        name, again = given or f"Unnamed: {place}", 0
-        while name in found or (again and name in taken):
-            again += 1
-            name = f"{given}.{again}"
-        found.append(name)
-    return found
-
-
-def _split(name: str, text: str, names: Sequence[str], sep: str) -> tuple[Any, bool]:
-    """The table as columns of text, and whether lines were too short or too long."""
-    ragged: list[int] = []
-
-    def skip(row: Any) -> str:
-        ragged.append(row.actual_columns)
-        return "skip"
-
+def _split(name: str, text: str, width: int, sep: str, lines_before: int) -> list[Any]:
+    """The columns of the table as text, unless a line is too short or too long."""
     data = text.encode()
     if not data.strip():
-        return pa.table({column: pa.array([], pa.string()) for column in names}), False
-    places = [str(place) for place in range(len(names))]  # given names may look alike to Arrow
-    with parsing(name, "CSV"):
-        table = arrow_csv.read_csv(
+        return [pa.chunked_array([[]], pa.string()) for _ in range(width)]
+    names = [str(place) for place in range(width)]
+    # A line must fit into a block.
+    block_size = min(len(data), max(2**22, 8 * (data.find(b"\n") + 1) or len(data))) + 1
+    try:
+        return arrow_csv.read_csv(
             io.BytesIO(data),
-            read_options=arrow_csv.ReadOptions(
-                column_names=places,
-                # A line must fit into a block.
-                block_size=min(len(data), max(2**22, 8 * (data.find(b"\n") + 1) or len(data))) + 1,
+            arrow_csv.ReadOptions(column_names=names, block_size=block_size),
+            arrow_csv.ParseOptions(delimiter=sep, newlines_in_values='"' in text),
+            arrow_csv.ConvertOptions(
+                column_types=dict.fromkeys(names, pa.string()), null_values=[]
             ),
-            parse_options=arrow_csv.ParseOptions(
-                delimiter=sep, newlines_in_values='"' in text, invalid_row_handler=skip
-            ),
-            convert_options=arrow_csv.ConvertOptions(
-                column_types=dict.fromkeys(places, pa.string()), null_values=[]
-            ),
-        )
-    return table.rename_columns(list(names)), bool(ragged)
+        ).columns
+    except pa.ArrowInvalid:
+        _check_lengths(name, text, width, sep, lines_before)
+        raise
 
 
 def _without_spaces(text: str, sep: str) -> str:
@@ -187,14 +213,13 @@ def _without_spaces(text: str, sep: str) -> str:
     return rewritten.getvalue()
 
 
-def _check_lengths(name: str, text: str, sep: str, expected: int, lines_before: int) -> None:
-    """Raise an error that names the first line that is shorter or longer than it should be."""
+def _check_lengths(name: str, text: str, width: int, sep: str, lines_before: int) -> None:
+    """Raise an error that names the first line that is too short or too long."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=sep)
     for row in reader:
-        if row and len(row) != expected:
-            advice = " Remove what is above the names of the columns." if expected == 1 else ""
+        if row and len(row) != width:
+            advice = " Remove what is above the names of the columns." if width == 1 else ""
             raise FileError(
                 f"{name}: line {lines_before + reader.line_num} has "
-                f"{count_of(len(row), 'field')} instead of {expected}.{advice}"
+                f"{count_of(len(row), 'field')} instead of {width}.{advice}"
             )
-    raise FileError(f"{name}: cannot be read as CSV: its lines differ in length.")

@@ -1,4 +1,4 @@
-"""Labels to files, by the ending of their names: alone, or beside the columns of the input."""
+"""Labels to files, by the ending of the name: alone, or beside the columns of the input."""
 
 from __future__ import annotations
 
@@ -6,28 +6,34 @@ import csv
 import gzip
 import io
 import json
-import os
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, TextIO
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from srsg.files.atomic import atomic_write
 from srsg.files.contents import Table
-from srsg.files.errors import FileError, needed, writer_for
+from srsg.files.errors import FileError, ending_of, needed, writer_for
 from srsg.files.labels import is_number
+from srsg.types import FilePath
 
 STANDARD_OUTPUT = "-"
+TEXT_ENDINGS = (".csv", ".tsv", ".csv.gz")
 
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 """Spreadsheets treat text that starts like this as a formula, and run it."""
 
+EXCEL_TYPES = (str, bool, int, float, type(None))
+"""Types of cells that are written as they are; dates, for instance, become text."""
+
 
 def write_labels(
-    path: str | os.PathLike[str],
+    path: FilePath,
     labels: ArrayLike,
     *,
     row_ids: ArrayLike | None = None,
@@ -51,7 +57,7 @@ def write_labels(
     Raises
     ------
     FileError
-        If it cannot be written. An existing file is then untouched.
+        If the file cannot be written. An existing file then stays as it is.
 
     Examples
     --------
@@ -61,24 +67,31 @@ def write_labels(
     a,0,0.5
     b,1,0.25
     """
-    table = _columns(labels, row_ids, columns or {})
+    label = np.asarray(labels)
+    ids = np.arange(len(label)) if row_ids is None else np.asarray(row_ids)
+    table = {"id": ids, "label": label}
+    for name, column in (columns or {}).items():
+        if name in table:
+            raise ValueError(f"columns has {name!r}, which is written already.")
+        table[name] = np.asarray(column)
+    for name, column in table.items():
+        if column.shape != (len(label),):
+            raise ValueError(f"{name} of shape {column.shape} does not fit {len(label)} labels.")
     _write(path, table, {**_TABLE_WRITERS, **_ARRAY_WRITERS})
 
 
-def append_labels(
-    path: str | os.PathLike[str], table: Table, columns: Mapping[str, ArrayLike]
-) -> None:
+def append_labels(path: FilePath, table: Table, columns: Mapping[str, ArrayLike]) -> None:
     """Write the table that was read, with columns added to it.
 
-    All columns and rows of the input are there, those that were not clustered too; rows that were
-    dropped have nothing in the new columns.
+    All columns and rows of the input are written, also those that were not clustered; dropped rows
+    have empty cells in the new columns.
 
     Parameters
     ----------
     path : path
         As for :func:`write_labels`, except for ``.npy`` and ``.npz``.
     table : Table
-        What ``read_points(..., keep_frame=True)`` returned.
+        From ``read_points(..., keep_frame=True)``.
     columns : mapping of str to array-like of shape (n_samples,)
         The new columns.
 
@@ -102,56 +115,29 @@ def append_labels(
     daisy,,
     """
     check_appendable(table, list(columns))
-    text = table.frame.as_written is not None and writes_text(path)
-    given = table.frame.as_written if text else table.frame.columns
-    whole: dict[str, Any] = dict(zip(table.frame.names, given, strict=True))
+    source = table.frame.table
+    to_text = str(path) == STANDARD_OUTPUT or ending_of(path) in TEXT_ENDINGS
+    if to_text and table.frame.as_written is not None:
+        source = table.frame.as_written
+    whole = source.to_pydict()
+    rows = range(source.num_rows) if table.kept_rows is None else table.kept_rows.tolist()
     for name, values in columns.items():
-        whole[name] = _at_rows(np.asarray(values).tolist(), table.kept_rows, len(table.frame))
+        by_row = dict(zip(rows, np.asarray(values).tolist(), strict=True))
+        whole[name] = [by_row.get(row) for row in range(source.num_rows)]
     _write(path, whole, _TABLE_WRITERS)
 
 
 def check_appendable(table: Table, names: Sequence[str]) -> None:
-    """Refuse a table to which columns of these names cannot be appended."""
+    """Raise an error if columns of these names cannot be appended to a table."""
     if table.frame is None:
         raise FileError("columns can only be appended to a table: CSV, Parquet, Feather, Excel.")
     for name in names:
-        if name in table.frame.names:
+        if name in table.frame.table.column_names:
             raise FileError(f"the table has a column called {name!r} already.")
 
 
-def writes_text(path: str | os.PathLike[str]) -> bool:
-    """Whether a path is written as CSV or TSV."""
-    return str(path) == STANDARD_OUTPUT or ".csv" in str(path) or ".tsv" in str(path)
-
-
-def _at_rows(values: list[Any], rows: NDArray[np.intp] | None, n_rows: int) -> list[Any]:
-    """Values for all rows; None where rows were dropped."""
-    if rows is None:
-        return values
-    whole = [None] * n_rows
-    for row, value in zip(rows.tolist(), values, strict=True):
-        whole[row] = value
-    return whole
-
-
-def _columns(
-    labels: ArrayLike, row_ids: ArrayLike | None, further: Mapping[str, ArrayLike]
-) -> dict[str, NDArray]:
-    label = np.asarray(labels)
-    ids = np.arange(len(label)) if row_ids is None else np.asarray(row_ids)
-    table = {"id": ids, "label": label}
-    for name, column in further.items():
-        if name in table:
-            raise ValueError(f"columns has {name!r}, which is written already.")
-        table[name] = np.asarray(column)
-    for name, column in table.items():
-        if column.shape != (len(label),):
-            raise ValueError(f"{name} of shape {column.shape} does not fit {len(label)} labels.")
-    return table
-
-
 def _write(
-    path: str | os.PathLike[str],
+    path: FilePath,
     table: Mapping[str, Any],
     writers: Mapping[str, Callable[..., None]],
 ) -> None:
@@ -164,10 +150,12 @@ def _write(
 
 
 def _cells(column: Any) -> list[Any]:
-    """The values of a column, of NumPy or Arrow or in a list, as Python's own."""
-    if isinstance(column, list):
-        return column
-    return column.tolist() if isinstance(column, np.ndarray) else column.to_pylist()
+    """The values of a column, an array or a list, as Python's own."""
+    return column if isinstance(column, list) else column.tolist()
+
+
+def _rows(table: Mapping[str, Any]) -> Iterator[tuple[Any, ...]]:
+    return zip(*map(_cells, table.values()), strict=True)
 
 
 def harmless(cell: Any) -> Any:
@@ -185,20 +173,17 @@ def harmless(cell: Any) -> Any:
 
 def _write_rows(file: TextIO, table: Mapping[str, Any], sep: str) -> None:
     writer = csv.writer(file, delimiter=sep, lineterminator="\n")
-    writer.writerow(map(harmless, table))
-    columns = (map(harmless, _cells(column)) for column in table.values())
-    writer.writerows(zip(*columns, strict=True))
+    writer.writerows(map(harmless, row) for row in chain([table], _rows(table)))
 
 
-def _separated_by(sep: str, *, compressed: bool = False) -> Callable[..., None]:
-    def write(path: Path, table: Mapping[str, Any]) -> None:
-        with path.open("wb") as raw:
-            # Without the time of writing, the same labels are the same file.
-            binary = gzip.GzipFile("", "wb", fileobj=raw, mtime=0) if compressed else raw
-            with io.TextIOWrapper(binary, encoding="utf-8", newline="") as file:
-                _write_rows(file, table, sep)
-
-    return write
+def _write_text(
+    path: Path, table: Mapping[str, Any], *, sep: str = ",", compressed: bool = False
+) -> None:
+    with path.open("wb") as raw:
+        # Without the time of writing, the same labels are the same file.
+        binary = gzip.GzipFile("", "wb", fileobj=raw, mtime=0) if compressed else raw
+        with io.TextIOWrapper(binary, encoding="utf-8", newline="") as file:
+            _write_rows(file, table, sep)
 
 
 def _arrow(table: Mapping[str, Any]) -> Any:
@@ -218,12 +203,11 @@ def _write_feather(path: Path, table: Mapping[str, Any]) -> None:
 
 
 def _write_json(path: Path, table: Mapping[str, Any]) -> None:
-    """A list with one object per row."""
-    columns = [_cells(column) for column in table.values()]
+    """A list with one object per row; JSON has no NaN."""
     rows = [
         {name: None if cell != cell else cell for name, cell in zip(table, row, strict=True)}
-        for row in zip(*columns, strict=True)
-    ]  # JSON has no NaN
+        for row in _rows(table)
+    ]
     with path.open("w", encoding="utf-8") as file:
         json.dump(rows, file, ensure_ascii=False, indent=1, default=str)
 
@@ -234,15 +218,9 @@ def _write_excel(path: Path, table: Mapping[str, Any]) -> None:
     options = {"strings_to_formulas": False, "strings_to_urls": False, "nan_inf_to_errors": True}
     with xlsxwriter.Workbook(str(path), {**options, "constant_memory": True}) as book:
         sheet = book.add_worksheet("clusters")
-        columns = [_cells(column) for column in table.values()]
-        rows: Iterable[Sequence[Any]] = zip(*columns, strict=True)
-        for place, row in enumerate([list(table), *rows]):
-            sheet.write_row(place, 0, [_for_excel(cell) for cell in row])
-
-
-def _for_excel(cell: Any) -> Any:
-    plain = cell is None or isinstance(cell, (str, bool, int, float))
-    return cell if plain else str(cell)
+        for place, row in enumerate(chain([table], _rows(table))):
+            cells = [cell if isinstance(cell, EXCEL_TYPES) else str(cell) for cell in row]
+            sheet.write_row(place, 0, cells)
 
 
 def _write_npy(path: Path, table: Mapping[str, Any]) -> None:
@@ -258,10 +236,10 @@ def _write_npz(path: Path, table: Mapping[str, Any]) -> None:
         np.savez(file, **arrays)
 
 
-_TABLE_WRITERS = {
-    ".csv": _separated_by(","),
-    ".tsv": _separated_by("\t"),
-    ".csv.gz": _separated_by(",", compressed=True),
+_TABLE_WRITERS: dict[str, Callable[..., None]] = {
+    ".csv": _write_text,
+    ".tsv": partial(_write_text, sep="\t"),
+    ".csv.gz": partial(_write_text, compressed=True),
     ".json": _write_json,
     ".parquet": _write_parquet,
     ".feather": _write_feather,

@@ -55,7 +55,11 @@ def keep_sorted_support(codes, p):
 
 @kernel()
 def renew(codes, joining, count, new):
-    """:func:`renewed`, into codes that are empty and wide enough."""
+    """Fill new codes: without the zeros, each with ``count[p]`` points of ``joining[p]`` added.
+
+    The new codes are empty and wide enough. A code that no point joins is done: it is sorted by
+    index, while the others stay in the order of joining.
+    """
     kept = min(new.value.shape[1], codes.value.shape[1])
     for p in range(codes.size.shape[0]):
         # A point that joins starts from whatever value the old row has at its place: every start

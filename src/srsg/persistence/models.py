@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from srsg import __version__, estimators
 from srsg.estimators import GraphClusterer, PreparedClusterer
+from srsg.estimators.base import refuse_truth_values
 from srsg.estimators.prepared import Columns
 from srsg.explaining.unwrapping import best_of
 from srsg.files import atomic_write
@@ -33,11 +34,26 @@ FORMAT = 3
 """The version of the file format, raised by one whenever older versions of this package could not
 read the files of this one."""
 
-CLUSTERERS: dict[str, type] = {
-    **{name: getattr(estimators, name) for name in estimators.__all__ if name != "GraphClusterer"},
-    "KMeans": KMeans,
-}
+CLUSTERERS: dict[str, Any] = {
+    name: getattr(estimators, name)
+    for name in estimators.__all__
+    if name not in ("GraphClusterer", "PreparedClusterer")
+} | {"KMeans": KMeans}
 """What a file may hold, by name."""
+
+HEADER = {
+    "format": (int,),
+    "clusterer": (str,),
+    "parameters": (dict,),
+    "columns": (list,),
+    "n_clusters": (int, type(None)),
+    "n_features": (int,),
+    "feature_names": (list, type(None)),
+}
+"""Types of what the header holds."""
+
+MOST_NESTED = 9
+"""Clusterers with columns in each other; a search inside of one makes two."""
 
 WHERE_IT_RUNS = {"store", "n_jobs", "verbose", "copy_x"}
 """Parameters that a file does not have: the person who loads it chooses them."""
@@ -48,13 +64,14 @@ KMEANS: dict[str, Rule] = {
     "inertia": Rule("float", (), least=0),
 }
 
-COLUMNS: dict[str, Rule] = {
-    "offset": Rule("float", ("width",), optional=True),
-    "factor": Rule("float", ("width",), optional=True),
-    "fill": Rule("float", ("width",), optional=True),
-    "similar": Rule("float", (None, "width"), optional=True),
-    "gaps": Rule("bool", (None, "width"), optional=True),
+SCALED = {"offset": Rule("float", ("width",)), "factor": Rule("float", ("width",))}
+
+FILLED = {
+    None: {},
+    "median": {"fill": Rule("float", ("width",))},
+    "knn": {"similar": Rule("float", ("n", "width")), "gaps": Rule("bool", ("n", "width"))},
 }
+"""Rules for the arrays of columns, by what fills their gaps."""
 
 
 def save_model(model: Any, path: str | os.PathLike[str]) -> None:
@@ -80,7 +97,7 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     TypeError
         If the model is none of these, or a parameter is not a plain value.
     NotFittedError
-        If it has not been clusterer.
+        If it has not been fitted.
 
     Examples
     --------
@@ -97,6 +114,7 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     >>> bool((loaded.predict(X) == model.predict(X)).all())
     True
     """
+    check_is_fitted(model)
     clusterer: Any = best_of(model)
     columns: list[dict[str, Any]] = []
     arrays: dict[str, NDArray] = {}
@@ -107,7 +125,7 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
         columns.append({"scale": clusterer.scale, "impute": clusterer.impute})
         clusterer = best_of(clusterer.clusterer_)
     name = type(clusterer).__name__
-    if not _can_be_saved(clusterer):
+    if CLUSTERERS.get(name) is not type(clusterer):
         raise TypeError(
             "save_model takes a fitted estimator of srsg or KMeans, alone or in a "
             f"PreparedClusterer, or a StabilitySearch; got {type(model).__name__}. "
@@ -115,13 +133,14 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
         )
     check_is_fitted(clusterer)
     names = vars(model).get("feature_names_in_", vars(best_of(model)).get("feature_names_in_"))
+    n_clusters = vars(clusterer).get("n_clusters_")  # None after fit_graph, which finds no clusters
     header: dict[str, Any] = {
         "format": FORMAT,
         "srsg": __version__,
         "columns": columns,
         "clusterer": name,
         "parameters": _plain_parameters(clusterer),
-        "n_clusters": int(vars(clusterer).get("n_clusters_", clusterer.n_clusters)),
+        "n_clusters": None if n_clusters is None else int(n_clusters),
         "n_features": int(clusterer.n_features_in_),
         "feature_names": None if names is None else [str(each) for each in names],
     }
@@ -135,10 +154,12 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
         }
     )
     arrays |= {f"clusterer/{part}": array for part, array in own.items()}
-    arrays["header"] = np.array(json.dumps(header))
+    try:
+        _model(header, arrays)
+    except ValueError as error:  # what could not be loaded is not written
+        raise ValueError(f"The model cannot be saved: {one_line(error)}.") from error
     with atomic_write(path) as unfinished:
-        write_arrays(unfinished, arrays)
-        load_model(unfinished)  # what cannot be loaded again is not left behind
+        write_arrays(unfinished, {"header": np.array(json.dumps(header)), **arrays})
 
 
 def load_model(path: str | os.PathLike[str]) -> Any:
@@ -181,7 +202,7 @@ def load_model(path: str | os.PathLike[str]) -> Any:
         arrays = read_arrays(path)
         header = json.loads(arrays.pop("header").item())
         written, by = int(header["format"]), str(header["srsg"])
-    except OSError:  # that the file is not there, or may not be read, is said as it is
+    except (FileNotFoundError, IsADirectoryError, PermissionError):
         raise
     except Exception as error:  # damaged archives raise nearly anything
         raise ValueError(f"{path} is not a model that srsg saved, or is incomplete.") from error
@@ -196,20 +217,14 @@ def load_model(path: str | os.PathLike[str]) -> Any:
         raise ValueError(f"{path} holds an invalid model: {one_line(error)}.") from error
 
 
-def _model(header: Mapping[str, Any], arrays: dict[str, NDArray]) -> Any:
+def _model(header: Mapping[str, Any], arrays: Mapping[str, NDArray]) -> Any:
     """The model that a header and arrays describe."""
-    require(header["format"] == FORMAT, "format", f"is {header['format']}, not {FORMAT}")
-    width, n_clusters = int(header["n_features"]), int(header["n_clusters"])
-    names = header["feature_names"]
-    noted: dict[str, Any] = {"n_features_in_": width}
-    if names is not None:
-        good = len(names) == width and all(type(name) is str for name in names)
-        require(good, "feature_names", f"are not {width} texts")
-        noted["feature_names_in_"] = np.array(names, dtype=object)
-    kind = CLUSTERERS[header["clusterer"]]
-    require(kind is not PreparedClusterer, "clusterer", "is a PreparedClusterer")
-    clusterer = kind(**_checked_parameters(kind, header["parameters"]))
-    clusterer._validate_params()
+    for name, kinds in HEADER.items():
+        kind = type(header.get(name))
+        require(kind in kinds, name, f"is a {kind.__name__}")
+    require(header["format"] == FORMAT, "format", f"is not {FORMAT}")
+    require(len(header["columns"]) <= MOST_NESTED, "columns", "are nested too often")
+    width, names = header["n_features"], header["feature_names"]
     prepared = [PreparedClusterer(None, **columns) for columns in header["columns"]]
     groups: dict[str, dict[str, NDArray]] = {"clusterer": {}}
     groups |= {f"columns {place}": {} for place in range(len(prepared))}
@@ -217,22 +232,32 @@ def _model(header: Mapping[str, Any], arrays: dict[str, NDArray]) -> Any:
         group, _, name = key.partition("/")
         require(group in groups, key, "is not expected here")
         groups[group][name] = array
+    model = _clusterer(header, groups["clusterer"])
+    for place, outer in reversed(list(enumerate(prepared))):
+        outer.set_params(clusterer=model)._validate_params()
+        outer.columns_ = _columns(outer, groups[f"columns {place}"], width)
+        outer.clusterer_, outer.n_features_in_ = model, width
+        model = outer
+    if names is not None:
+        good = len(names) == width and all(type(name) is str for name in names)
+        require(good, "feature_names", f"are not {width} texts")
+        model.feature_names_in_ = np.array(names, dtype=object)
+    return model
+
+
+def _clusterer(header: Mapping[str, Any], arrays: dict[str, NDArray]) -> Any:
+    """The clusterer itself, without what prepares its columns."""
+    require(header["clusterer"] in CLUSTERERS, "clusterer", "is none that a file may hold")
+    kind = CLUSTERERS[header["clusterer"]]
+    clusterer = kind(**_checked_parameters(kind, header["parameters"]))
+    clusterer._validate_params()
+    noted = {"n_features_in_": header["n_features"]}
     if isinstance(clusterer, KMeans):
-        _learn_kmeans(clusterer, groups["clusterer"], noted)
+        _learn_kmeans(clusterer, arrays, noted)
     else:
-        learn_from_arrays(clusterer, groups["clusterer"], noted, n_clusters)
-    for place, model in reversed(list(enumerate(prepared))):
-        model.set_params(clusterer=clusterer)._validate_params()
-        model.columns_, model.clusterer_ = _columns(groups[f"columns {place}"], width), clusterer
-        for name, value in noted.items():
-            setattr(model, name, value)
-        clusterer = model
+        refuse_truth_values(clusterer)
+        learn_from_arrays(clusterer, arrays, noted, header["n_clusters"])
     return clusterer
-
-
-def _can_be_saved(clusterer: Any) -> bool:
-    kind = type(clusterer)
-    return CLUSTERERS.get(kind.__name__) is kind and kind is not PreparedClusterer
 
 
 def _plain_parameters(clusterer: Any) -> dict[str, Any]:
@@ -284,14 +309,14 @@ def _column_arrays(columns: Columns) -> dict[str, NDArray]:
     return arrays
 
 
-def _columns(arrays: dict[str, NDArray], width: int) -> Columns:
+def _columns(model: PreparedClusterer, arrays: dict[str, NDArray], width: int) -> Columns:
     """The columns that :func:`_column_arrays` described."""
-    check_arrays(arrays, COLUMNS, {"width": width})
-    both = ("offset" in arrays) == ("factor" in arrays)
-    require(both, "factor", "and offset belong together")
-    require((arrays.get("factor", np.ones(1)) > 0).all(), "factor", "is not positive")
-    if "similar" in arrays:
-        gaps = arrays.pop("gaps", np.empty(0, bool))
-        require(gaps.shape == arrays["similar"].shape, "gaps", "do not fit the rows")
+    rules = (SCALED if model.scale is not None else {}) | FILLED[model.impute]
+    check_arrays(arrays, rules, {"width": width})
+    if model.scale is not None:
+        require((arrays["factor"] > 0).all(), "factor", "is not positive")
+    if model.impute == "knn":
+        gaps = arrays.pop("gaps")
+        require((~gaps).any(axis=0).all(), "gaps", "has columns without a value")
         arrays["similar"] = np.where(gaps, np.nan, arrays["similar"])
     return Columns(**arrays)

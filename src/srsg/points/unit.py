@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from tempfile import TemporaryFile
@@ -131,29 +131,19 @@ class Points:
             return sparse_correlations(self.x32, vectors, out)
         return np.matmul(vectors.astype(np.float32), self.x32.T, out=out)
 
-    def correlations_in_parts(
-        self, vectors: NDArray[np.floating], part_size: int
-    ) -> Iterator[tuple[slice, NDArray[np.float32], LeftOut]]:
-        """Slices of the vectors, each with its :meth:`correlations` and what they leave out.
-
-        Where the points have principal axes, the products are those along the axes.
-
-        One array serves all parts in turn, so use it before taking the next: allocating that much
-        memory again and again may cost as much as the product itself.
-        """
-        room = np.empty((min(part_size, len(vectors)), self.n), np.float32)
-
-        for part in row_slices(len(vectors), part_size):
-            some = vectors[part]
-            if self.principal is None:
-                yield part, self.correlations(some, room), LeftOut.nothing(len(some), self.n)
-                continue
-            correlations, left_out = self.principal.correlations(some, room[: len(some)])
-            far = np.flatnonzero(left_out.vectors > self.principal.longest)
-            if len(far):
-                correlations[far] = self.correlations(some[far])
-                left_out.vectors[far] = 0.0
-            yield part, correlations, left_out
+    def bounded_correlations(
+        self, vectors: NDArray[np.floating], room: NDArray[np.float32]
+    ) -> tuple[NDArray[np.float32], LeftOut]:
+        """The :meth:`correlations`, or those along the principal axes, and what these leave out."""
+        if self.principal is None:
+            left_out = LeftOut(np.zeros(len(vectors), np.float32), np.zeros(self.n, np.float32))
+            return self.correlations(vectors, room), left_out
+        correlations, left_out = self.principal.correlations(vectors, room[: len(vectors)])
+        far = np.flatnonzero(left_out.vectors > self.principal.longest)
+        if len(far):
+            correlations[far] = self.correlations(vectors[far])
+            left_out.vectors[far] = 0.0
+        return correlations, left_out
 
 
 def kernel_rows(x: UnitRows) -> KernelRows:

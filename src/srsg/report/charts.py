@@ -1,9 +1,10 @@
-"""Charts as SVG: text that takes the colours of the page, light or dark."""
+"""Charts as SVG, in the colours of the page, light or dark."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from html import escape
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,40 +17,38 @@ MOST_BINS = 30
 
 
 class _Axes:
-    """From values to places in the chart."""
+    """The frame of a chart: from values to positions, and the axes themselves."""
 
     def __init__(self, x_range: tuple[float, float], y_range: tuple[float, float]) -> None:
-        self.x_low, self.x_high = x_range
-        self.y_low, self.y_high = y_range
+        self.x_range, self.y_range = x_range, y_range
 
     def x(self, value: float) -> float:
-        share = (value - self.x_low) / (self.x_high - self.x_low or 1.0)
-        return LEFT + share * (WIDTH - LEFT - RIGHT)
+        return LEFT + _share(value, *self.x_range) * (WIDTH - LEFT - RIGHT)
 
     def y(self, value: float) -> float:
-        share = (value - self.y_low) / (self.y_high - self.y_low or 1.0)
-        return HEIGHT - BOTTOM - share * (HEIGHT - TOP - BOTTOM)
+        return HEIGHT - BOTTOM - _share(value, *self.y_range) * (HEIGHT - TOP - BOTTOM)
 
     def draw(self, marks: str, x_label: str, y_label: str, title: str, whole_x: bool) -> str:
         parts = []
-        for tick in ticks(self.y_low, self.y_high):
+        for tick in ticks(*self.y_range):
             y = self.y(tick)
             parts.append(f'<path class="grid" d="M{LEFT} {y:.1f}H{WIDTH - RIGHT}"/>')
             parts.append(f'<text x="{LEFT - 8}" y="{y + 4:.1f}" class="end">{number(tick)}</text>')
-        for tick in ticks(self.x_low, self.x_high, 6):
-            if whole_x and tick != round(tick):
-                continue
-            x, y = self.x(tick), HEIGHT - BOTTOM + 18
-            parts.append(f'<text x="{x:.1f}" y="{y}" class="middle">{number(tick)}</text>')
+        for tick in ticks(*self.x_range, 6):
+            if not whole_x or tick == round(tick):
+                x, y = self.x(tick), HEIGHT - BOTTOM + 18
+                parts.append(f'<text x="{x:.1f}" y="{y}" class="middle">{number(tick)}</text>')
         middle = (LEFT + WIDTH - RIGHT) / 2
-        parts.append(
-            f'<text x="{middle}" y="{HEIGHT - 6}" class="middle label">{escape(x_label)}</text>'
-            f'<text x="{LEFT - 50}" y="13" class="label">{escape(y_label)}</text>'
-        )
         return (
             f'<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
-            f'aria-label="{escape(title)}">{"".join(parts)}{marks}</svg>'
+            f'aria-label="{escape(title)}">{"".join(parts)}'
+            f'<text x="{middle}" y="{HEIGHT - 6}" class="middle label">{escape(x_label)}</text>'
+            f'<text x="{LEFT - 50}" y="13" class="label">{escape(y_label)}</text>{marks}</svg>'
         )
+
+
+def _share(value: Any, low: float, high: float) -> Any:
+    return (value - low) / (high - low or 1.0)
 
 
 def line_chart(
@@ -71,7 +70,7 @@ def line_chart(
     x_values : array-like of shape (m,), optional
         Whole numbers; 0, 1, ... by default.
     x_label, y_label, title : str
-        In words; the title is for those who cannot see the chart.
+        In words; the title is for screen readers.
     gap_after : int, optional
         Mark the step after this many values.
     line_at : float, optional
@@ -98,45 +97,45 @@ def line_chart(
     path = " ".join(f"{a:.1f},{b:.1f}" for a, b in places)
     # Many dots would hide the line.
     radius = 3.5 if len(y) <= 40 else 2
-    marks = [f'<polyline class="line" points="{path}"/>']
+    marks = f'<polyline class="line" points="{path}"/>'
     for place, (a, b) in enumerate(places):
         css = "beyond" if gap_after is not None and place >= gap_after else "dot"
-        marks.append(
+        marks += (
             f'<circle cx="{a:.1f}" cy="{b:.1f}" r="{radius}" class="{css}">'
             f"<title>{x_label} {x[place]:g}: {y[place]:.6g}</title></circle>"
         )
+    dashed = [] if line_at is None else [axes.x(line_at)]
     if gap_after is not None and 0 < gap_after < len(y):
-        at = (places[gap_after - 1][0] + places[gap_after][0]) / 2
-        marks.append(f'<path class="gap" d="M{at:.1f} {TOP}V{HEIGHT - BOTTOM}"/>')
-    if line_at is not None:
-        marks.append(f'<path class="gap" d="M{axes.x(line_at):.1f} {TOP}V{HEIGHT - BOTTOM}"/>')
-    return axes.draw("".join(marks), x_label, y_label, title, whole_x=True)
+        dashed.append((places[gap_after - 1][0] + places[gap_after][0]) / 2)
+    for at in dashed:
+        marks += f'<path class="gap" d="M{at:.1f} {TOP}V{HEIGHT - BOTTOM}"/>'
+    return axes.draw(marks, x_label, y_label, title, whole_x=True)
 
 
 def histogram(
-    series: Sequence[tuple[str, ArrayLike]],
+    series: Mapping[str, ArrayLike],
     *,
     x_label: str,
     y_label: str,
     title: str,
     within: tuple[float, float] | None = None,
 ) -> str:
-    """Bars side by side: how many values fall into each bin, for one series or two.
+    """Bars side by side: the number of values in each bin, for one series or two by name.
 
-    The bins span the values, or whatever ``within`` says.
+    The bins span the values, or the range ``within``.
 
     Examples
     --------
     >>> from srsg.report.charts import histogram
-    >>> drawn = histogram([("", [1, 1, 2])], x_label="size", y_label="points", title="sizes")
+    >>> drawn = histogram({"": [1, 1, 2]}, x_label="size", y_label="points", title="sizes")
     >>> drawn.count("<rect")
     2
     """
-    values = [np.asarray(part, float) for _, part in series]
+    values = [np.asarray(part, float) for part in series.values()]
     edges = bins(np.concatenate(values)) if within is None else np.linspace(*within, 21)
     counts = [np.histogram(part, edges)[0] for part in values]
-    axes = _Axes((edges[0], edges[-1]), (0.0, float(max(c.max() for c in counts)) * 1.05 or 1.0))
-    marks = []
+    axes = _Axes((edges[0], edges[-1]), (0.0, float(np.max(counts)) * 1.05 or 1.0))
+    marks = ""
     share = 1 / len(series)
     for place, count in enumerate(counts):
         for low, high, height in zip(edges[:-1], edges[1:], count, strict=True):
@@ -146,17 +145,17 @@ def histogram(
             gap = min(1.0, room * 0.1)
             left = axes.x(low) + room * share * place
             top = axes.y(height)
-            marks.append(
+            marks += (
                 f'<rect class="bar{place}" x="{left + gap / 2:.1f}" y="{top:.1f}" '
                 f'width="{room * share - gap:.1f}" height="{HEIGHT - BOTTOM - top:.1f}">'
                 f"<title>{_span(low, high)}: {height}</title></rect>"
             )
-    drawn = axes.draw("".join(marks), x_label, y_label, title, whole_x=False)
+    drawn = axes.draw(marks, x_label, y_label, title, whole_x=False)
     if len(series) == 1:
         return drawn
     keys = "".join(
         f'<span><i class="key{place}"></i>{escape(name)}</span>'
-        for place, (name, _) in enumerate(series)
+        for place, name in enumerate(series)
     )
     return f'{drawn}<div class="keys">{keys}</div>'
 
@@ -187,7 +186,7 @@ def ticks(low: float, high: float, most: int = 5) -> FloatArray:
 
 
 def number(value: float) -> str:
-    """Short, for an axis."""
+    """A number in few characters, for an axis."""
     return f"{value:,.0f}" if value == round(value) and abs(value) < 1e6 else f"{value:.4g}"
 
 
@@ -199,7 +198,7 @@ def _span(low: float, high: float) -> str:
 
 
 def sparkline(values: ArrayLike, low: float, high: float, css: str) -> str:
-    """A line without axes, 100 by 40, between two heights.
+    """A line without axes, 100 wide and 40 high, for values between two bounds.
 
     Examples
     --------
@@ -207,7 +206,7 @@ def sparkline(values: ArrayLike, low: float, high: float, css: str) -> str:
     >>> sparkline([0, 1], 0, 1, "own")
     '<polyline class="own" points="0,38 100,2"/>'
     """
-    heights = np.clip((np.asarray(values, float) - low) / (high - low or 1.0), 0, 1)
+    heights = np.clip(_share(np.asarray(values, float), low, high), 0, 1)
     x = np.linspace(0, 100, len(heights)) if len(heights) > 1 else np.array([50.0])
     points = " ".join(f"{a:.3g},{38 - 36 * h:.3g}" for a, h in zip(x, heights, strict=True))
     return f'<polyline class="{css}" points="{points}"/>'

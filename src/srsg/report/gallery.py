@@ -1,4 +1,4 @@
-"""The part of the page that shows members of each cluster."""
+"""The part of the page that shows members of each cluster, as pictures or as small lines."""
 
 from __future__ import annotations
 
@@ -7,84 +7,95 @@ from html import escape
 import numpy as np
 from numpy.typing import NDArray
 
-from srsg.report.findings import Findings
-from srsg.report.profiles import Profiles
-from srsg.report.sections import section, show_button, swatch
-from srsg.report.thumbnails import Thumbnails
+from srsg.report.charts import sparkline
+from srsg.report.facts import Facts
+from srsg.report.markup import section, show_button, signed, swatch, words
+from srsg.report.pictures import Thumbnails, shrunk
+from srsg.types import FloatArray
 
 PICTURES, LINES = 8, 3
-"""Members shown of a cluster, central ones and doubtful ones each."""
+"""Central members shown of a cluster, and doubtful ones: as pictures or as lines."""
+
+MOST_STEPS = 60
+"""Steps of a line; in wider tables, neighbouring columns are averaged."""
+
+N_TELLING = 4
+"""Features that are named above the members of a cluster."""
 
 Chosen = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
 
 
-def chosen_members(found: Findings) -> Chosen:
+class Profiles:
+    """Every point as a line over the features, in standard deviations from their means.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from srsg.report.gallery import Profiles
+    >>> profiles = Profiles(np.array([[0.0, 1.0], [2.0, 1.0]]))
+    >>> profiles.z
+    array([[-1.,  0.],
+           [ 1.,  0.]])
+    """
+
+    def __init__(self, X: FloatArray) -> None:
+        spread = X.std(axis=0)
+        self.z = (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+        self.lines = shrunk(self.z, 1, min(X.shape[1], MOST_STEPS))
+        # A few outliers must not flatten all other lines.
+        self.limit = float(np.percentile(np.abs(self.lines), 99.5)) or 1.0
+
+    def drawn(self, point: int, members: NDArray[np.intp]) -> str:
+        """The line of a point over the mean of its cluster."""
+        mean = self.lines[members].mean(axis=0)
+        lines = (
+            '<path class="zero" d="M0 20H100"/>'
+            + sparkline(mean, -self.limit, self.limit, "mean")
+            + sparkline(self.lines[point], -self.limit, self.limit, "own")
+        )
+        return f'<svg viewBox="0 0 100 40" preserveAspectRatio="none">{lines}</svg>'
+
+    def telling(self, members: NDArray[np.intp], names: list[str]) -> str:
+        """The features in which the members differ most from all points, and by how much."""
+        mean = self.z[members].mean(axis=0)
+        first = np.argsort(-np.abs(mean), kind="stable")[:N_TELLING]
+        telling = (f"{names[j]} {'+' if mean[j] >= 0 else ''}{signed(mean[j], 1)}" for j in first)
+        return f'<p class="telling">{" · ".join(map(escape, telling))}</p>'
+
+
+def chosen_members(facts: Facts) -> Chosen:
     """Most central and least confident members of every cluster."""
-    count = PICTURES if found.image_shape else LINES
-    members = [found.members(cluster) for cluster in range(found.n_clusters)]
-    sure = found.confidence
+    count = PICTURES if facts.image_shape else LINES
+    members = [facts.members(cluster) for cluster in range(facts.n_clusters)]
+    sure = facts.confidence
     return [(sure.most_central(m, count), sure.least_confident(m, count)) for m in members]
 
 
-def gallery(found: Findings, chosen: Chosen, pictures: Thumbnails | None) -> str:
+def gallery(facts: Facts, chosen: Chosen, pictures: Thumbnails | None) -> str:
     """Each cluster's members, as pictures or as lines over the features."""
-    profiles = None if pictures else Profiles(found.X)
-    place = pictures.place() if pictures else {}
-    cards = []
-    for cluster, (central, doubtful) in enumerate(chosen):
-        members = found.members(cluster)
-        telling, mean = "", np.empty(0)
-        if profiles:
-            mean = profiles.lines[members].mean(axis=0)
-            words = " · ".join(escape(w) for w in profiles.telling(members, found.feature_names))
-            telling = f'<p class="telling">{words}</p>'
-        groups = []
-        for title, points in (("most central", central), ("least confident", doubtful)):
-            tiles = []
-            for point in map(int, points):
-                inner = (
-                    profiles.drawn(point, mean) if profiles else _thumbnail(place[point], pictures)
-                )
-                tiles.append(_tile(found, point, inner, "line" if profiles else "picture"))
-            groups.append(f'<h4>{title}</h4><div class="tiles">{"".join(tiles)}</div>')
-        heading = f"{swatch(cluster)}Cluster {escape(found.cluster_names[cluster])}"
-        cards.append(
-            f'<article class="card"><h3>{show_button(heading, cluster=cluster)} '
-            f"<small>{len(members):,} points</small></h3>"
-            f"{telling}{''.join(groups)}</article>"
-        )
-    css = "lines" if profiles else "pictures"
-    return section(
-        "members", "Members", f'<div class="cards {css}">{"".join(cards)}</div>', _lead(profiles)
-    )
+    shown = pictures or Profiles(facts.X)
+    kind = "picture" if pictures else "line"
+    cards = ""
+    for cluster, groups in enumerate(chosen):
+        members = facts.members(cluster)
+        heading = f"{swatch(cluster)}Cluster {escape(facts.cluster_names[cluster])}"
+        button = show_button(heading, cluster=cluster)
+        card = f"<h3>{button} <small>{len(members):,} points</small></h3>"
+        if isinstance(shown, Profiles):
+            card += shown.telling(members, facts.feature_names)
+        for title, points in zip(("most central", "least confident"), groups, strict=True):
+            drawn = (_tile(facts, i, shown.drawn(i, members), kind) for i in points.tolist())
+            card += f'<h4>{title}</h4><div class="tiles">{"".join(drawn)}</div>'
+        cards += f'<article class="card">{card}</article>'
+    body = f'<div class="cards {kind}s">{cards}</div>'
+    return section("members", "Members", body, words(f"{kind}s"))
 
 
-def _lead(profiles: Profiles | None) -> str:
-    if profiles is None:
-        return (
-            "The points at the heart of each cluster, and those it is least sure of. "
-            "Click one to find it on the map."
-        )
-    return (
-        "Each small picture is one point: its features from left to right (blue), in standard "
-        "deviations from the mean of all points (dotted), over the mean of its cluster (gray). "
-        "Under each heading are the features that set the cluster apart most, and by how many "
-        "standard deviations. Click a point to find it on the map."
-    )
-
-
-def _thumbnail(place: int, pictures: Thumbnails | None) -> str:
-    assert pictures is not None
-    row, column = divmod(place, pictures.columns)
-    return f'<span class="thumb" style="--x:{column};--y:{row}"></span>'
-
-
-def _tile(found: Findings, point: int, inner: str, css: str) -> str:
-    share = found.confidence.values[point]
-    words = f"{found.row(point)}, confidence {share:.2f}"
-    if found.classes is not None:
-        words += f", class {found.class_names[found.classes[point]]}"
+def _tile(facts: Facts, point: int, inner: str, css: str) -> str:
+    label = f"{facts.row(point)}, confidence {facts.confidence.values[point]:.2f}"
+    if facts.classes is not None:
+        label += f", class {facts.class_names[facts.classes[point]]}"
     return (
         f'<button type="button" tabindex="-1" class="tile {css}" data-point="{point}" '
-        f'title="{escape(words)}" aria-label="{escape(words)}">{inner}</button>'
+        f'title="{escape(label)}" aria-label="{escape(label)}">{inner}</button>'
     )

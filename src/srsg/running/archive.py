@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from io import BytesIO
 from math import prod
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.lib import format as npy
@@ -26,9 +27,12 @@ def write_arrays(path: str | os.PathLike[str], arrays: Mapping[str, NDArray]) ->
     ValueError
         If an array holds Python objects.
     """
+    for name, array in arrays.items():
+        if array.dtype.hasobject:  # NumPy 2.0 would pickle them, whatever it is told
+            raise ValueError(f"{name}: holds Python objects")
     # An open file, because ``np.savez`` appends an ending to a name without one.
     with Path(path).open("wb") as file:
-        np.savez(file, allow_pickle=False, **arrays)
+        np.savez(file, **dict[str, Any](arrays))
 
 
 def read_arrays(path: str | os.PathLike[str]) -> dict[str, NDArray]:
@@ -51,8 +55,10 @@ def read_arrays(path: str | os.PathLike[str]) -> dict[str, NDArray]:
     """
     with open(path, "rb") as file, zipfile.ZipFile(file) as archive:
         members = archive.infolist()
-        # Several names could lead to the same bytes.
-        if sum(member.file_size for member in members) > os.path.getsize(path):
+        # A compressed part may unpack to more than it says, and several names may lead to the same
+        # bytes.
+        stored = all(member.compress_type == zipfile.ZIP_STORED for member in members)
+        if not stored or sum(member.file_size for member in members) > os.path.getsize(path):
             raise ValueError("its parts overlap or are compressed")
         return {
             member.filename.removesuffix(".npy"): _read_array(archive.read(member))
@@ -66,9 +72,8 @@ def _read_array(content: bytes) -> NDArray:
     version = npy.read_magic(stream)
     read_header = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
     shape, by_columns, dtype = read_header(stream)
-    values = content[stream.tell() :]
-    if dtype.hasobject or prod(shape) * dtype.itemsize != len(values):
+    if dtype.hasobject or prod(shape) * dtype.itemsize != len(content) - stream.tell():
         raise ValueError("an array is not what its header says")
     # A copy, because arrays that share a buffer of bytes cannot be written to.
-    flat = np.frombuffer(values, dtype).copy()
+    flat = np.frombuffer(content, dtype, offset=stream.tell()).copy()
     return flat.reshape(shape[::-1]).T if by_columns else flat.reshape(shape)

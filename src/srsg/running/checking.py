@@ -17,7 +17,8 @@ from scipy import sparse
 CSR_PARTS = ("data", "indices", "indptr")
 """The arrays of a CSR matrix."""
 
-KINDS = {"float": "f", "int": "iu", "bool": "b", "text": "U"}
+KINDS = {"float": (np.float32, np.float64), "int": (np.int32, np.int64), "bool": (np.bool_,)}
+"""What arrays are made of, in the byte order of this machine: kernels take no others."""
 
 
 class InvalidArrayError(ValueError):
@@ -30,7 +31,7 @@ class Rule:
 
     Attributes
     ----------
-    kind : {"float", "int", "bool", "text"}
+    kind : {"float", "int", "bool"}
         Floats must be finite.
     shape : tuple of int, str or None
         The size of each dimension: a number, the name of a size, or None for any. A named size that
@@ -39,8 +40,8 @@ class Rule:
         The range of the values, both ends included.
     below : number or name of a size
         An upper end that is not included, for indices.
-    optional : bool
-        Whether the array may be missing.
+    or_number : bool
+        Whether a number may take the place of the array.
 
     Examples
     --------
@@ -59,13 +60,13 @@ class Rule:
     least: float | str | None = None
     most: float | str | None = None
     below: float | str | None = None
-    optional: bool = False
+    or_number: bool = False
 
 
 def check_arrays(
     arrays: Mapping[str, Any], rules: Mapping[str, Rule], sizes: Mapping[str, int]
 ) -> None:
-    """Refuse arrays without a rule, missing arrays, and arrays that break their rules.
+    """Refuse arrays without a rule, rules without an array, and arrays that break their rules.
 
     Raises
     ------
@@ -75,23 +76,22 @@ def check_arrays(
         require(name in rules, name, "is not expected here")
     given = dict(sizes)
     for name, rule in rules.items():
-        if name in arrays:
-            _check(name, arrays[name], rule, given)
-        else:
-            require(rule.optional, name, "is missing")
+        require(name in arrays, name, "is missing")
+        _check(name, arrays[name], rule, given)
 
 
 def _check(name: str, value: Any, rule: Rule, sizes: dict[str, int]) -> None:
     require(isinstance(value, np.ndarray), name, f"is a {type(value).__name__}, not an array")
-    require(value.dtype.kind in KINDS[rule.kind], name, f"has type {value.dtype}")
+    require(value.dtype in KINDS[rule.kind], name, f"has type {value.dtype}")
     words = f"has shape {value.shape}"
-    require(value.ndim == len(rule.shape), name, words)
-    for length, wanted in zip(value.shape, rule.shape, strict=True):
+    shape = () if rule.or_number and value.ndim == 0 else rule.shape
+    require(value.ndim == len(shape), name, words)
+    for length, wanted in zip(value.shape, shape, strict=True):
         size = sizes.setdefault(wanted, length) if isinstance(wanted, str) else wanted
         require(size in (None, length), name, words)
     if rule.kind == "float":
         require(bool(np.isfinite(value).all()), name, "has values that are not finite")
-    if not value.size or rule.kind == "text":
+    if not value.size:
         return
 
     def number(end: float | str) -> float:
@@ -108,6 +108,15 @@ def _check(name: str, value: Any, rule: Rule, sizes: dict[str, int]) -> None:
         require(value.max() < below, name, f"has values of {below:g} or more")
 
 
+def rules_of_csr(name: str) -> dict[str, Rule]:
+    """Rules for the arrays of a CSR matrix; :func:`checked_csr` checks how they fit together."""
+    return {
+        f"{name}/data": Rule("float", (None,)),
+        f"{name}/indices": Rule("int", (None,)),
+        f"{name}/indptr": Rule("int", (None,)),
+    }
+
+
 def checked_csr(name: str, parts: Mapping[str, Any], shape: tuple[int, int]) -> Any:
     """A CSR matrix made of its arrays, with sorted rows; refused if they do not fit together.
 
@@ -121,11 +130,12 @@ def checked_csr(name: str, parts: Mapping[str, Any], shape: tuple[int, int]) -> 
            [0., 0.]])
     """
     rules = {
-        "data": Rule("float", ("entries",)),
-        "indices": Rule("int", ("entries",), least=0, below="columns"),
-        "indptr": Rule("int", ("starts",), least=0, most="entries"),
+        f"{name}/data": Rule("float", ("entries",)),
+        f"{name}/indices": Rule("int", ("entries",), least=0, below="columns"),
+        f"{name}/indptr": Rule("int", ("starts",), least=0, most="entries"),
     }
-    check_arrays(parts, rules, {"starts": shape[0] + 1, "columns": shape[1]})
+    named = {f"{name}/{part}": array for part, array in parts.items() if array is not None}
+    check_arrays(named, rules, {"starts": shape[0] + 1, "columns": shape[1]})
     indptr = parts["indptr"]
     rising = indptr[0] == 0 and indptr[-1] == len(parts["data"]) and (np.diff(indptr) >= 0).all()
     require(rising, name, "has rows that overlap")

@@ -1,4 +1,4 @@
-"""Which clusterers a search compares, by the look of the columns."""
+"""Which clusterers a search compares: it depends on the columns."""
 
 from __future__ import annotations
 
@@ -13,17 +13,11 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from srsg.counting.counts import FEW_FEATURES, MANY_FEATURES
-from srsg.estimators import (
-    SRSG,
-    LocalScalingSpectralClustering,
-    PreparedClusterer,
-    RidgeGraph,
-)
+from srsg.estimators import SRSG, LocalScalingSpectralClustering, PreparedClusterer, RidgeGraph
 from srsg.explaining.unwrapping import clusterer_of
-from srsg.types import FloatArray
 
 MOST_FOR_DISTANCES = 10_000
-"""Points for which all distances fit into memory."""
+"""Up to this many points, all distances fit into memory."""
 
 UNEQUAL = 10.0
 """Few columns share a unit if their standard deviations differ by at most this factor."""
@@ -35,7 +29,7 @@ Candidates = list[tuple[str, Any]]
 
 
 class Columns(Enum):
-    """What the columns of the data look like."""
+    """Kinds of columns."""
 
     MANY = "many features"
     FEW = "a table of few columns"
@@ -47,8 +41,8 @@ class Columns(Enum):
 def look_at_columns(X: NDArray | sparse.csr_array) -> Columns:
     """Tell images and spectra from tables, and tables in one unit from others.
 
-    The variance of columns with different units is mostly that of a few large ones. Spread evenly,
-    ``(sum v)^2 / sum v^2`` is the number of columns; concentrated in one, it is 1.
+    With different units, a few columns of large numbers have most of the variance. For variances v,
+    ``(sum v)^2 / sum v^2`` is the number of columns if all are equal, and 1 if a single one varies.
 
     Examples
     --------
@@ -68,7 +62,7 @@ def look_at_columns(X: NDArray | sparse.csr_array) -> Columns:
 
 
 def shares_one_unit(X: NDArray | sparse.csr_array) -> bool:
-    """Whether the variance is spread over many columns, instead of being that of a few.
+    """Whether the variance is spread over many columns, not concentrated in a few.
 
     Examples
     --------
@@ -78,29 +72,24 @@ def shares_one_unit(X: NDArray | sparse.csr_array) -> bool:
     >>> shares_one_unit(X), shares_one_unit(X * 10.0 ** np.arange(8))
     (True, False)
     """
-    variance = _variances(X)
+    scaled = X / (abs(X).max() or 1.0)  # so that the squares of huge numbers stay finite
+    if sparse.issparse(scaled):
+        variance = mean_variance_axis(scaled, axis=0)[1]
+    else:
+        variance = scaled.var(axis=0)
     variance = variance[variance > 0]
     if not variance.size:
         return True
-    if ONE_UNIT * len(variance) <= 1:  # the measure below cannot tell
+    if ONE_UNIT * len(variance) <= 1:  # too few columns for the measure below
         return bool(variance.max() <= UNEQUAL**2 * variance.min())
     spread = variance.sum() ** 2 / (variance**2).sum()
     return bool(spread >= ONE_UNIT * len(variance))
 
 
-def _variances(X: NDArray | sparse.csr_array) -> FloatArray:
-    """Variances of the columns, up to a common factor."""
-    largest = abs(X).max() or 1.0  # divided by it, the squares of huge numbers stay finite
-    scaled = X / largest
-    if sparse.issparse(scaled):
-        return mean_variance_axis(scaled, axis=0)[1]
-    return scaled.var(axis=0)
-
-
 def auto_candidates(columns: Columns, options: dict[str, Any]) -> Candidates:
     """The clusterers to compare, the default first: it wins ties.
 
-    ``options`` are parameters of all of them, such as ``n_jobs``.
+    ``options`` are parameters for all graphs, such as ``n_jobs``.
     """
     if columns is Columns.MANY:
         return [("srsg", SRSG(**options)), ("ridge", RidgeGraph(**options))]
@@ -113,7 +102,7 @@ def auto_candidates(columns: Columns, options: dict[str, Any]) -> Candidates:
     # and its mirror image would get the same code.
     affine_srsg = _standardized(SRSG(affine=True, **options))
     if columns is Columns.SEVERAL_UNITS:
-        # The lengths of raw points would be those of the few columns with the largest numbers.
+        # The lengths of raw points would depend on a few columns of large numbers alone.
         return [
             ("srsg, standardised, affine", affine_srsg),
             ("kmeans, standardised", _standardized(KMeans(n_init=10))),
@@ -121,10 +110,7 @@ def auto_candidates(columns: Columns, options: dict[str, Any]) -> Candidates:
     return [
         ("srsg", SRSG(**options)),
         ("srsg, standardised, affine", affine_srsg),
-        (
-            "ridge, standardised, affine",
-            _standardized(RidgeGraph(affine=True, **options)),
-        ),
+        ("ridge, standardised, affine", _standardized(RidgeGraph(affine=True, **options))),
         ("kmeans", KMeans(n_init=10)),
     ]
 
@@ -134,7 +120,7 @@ def _standardized(clusterer: Any) -> PreparedClusterer:
 
 
 def checked_candidates(pairs: Iterable[Any]) -> Candidates:
-    """The candidates that a user gives, or an error that says which of them cannot be compared."""
+    """The user's candidates, or an error that names the one that cannot be compared."""
     candidates: Candidates = []
     for pair in pairs:
         if not isinstance(pair, (tuple, list)) or len(pair) != 2:

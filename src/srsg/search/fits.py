@@ -16,24 +16,23 @@ from srsg.types import Matrix
 
 
 def fresh(candidate: Any, n_clusters: int | None, seed: int) -> Any:
-    """An unfitted copy with this number of clusters and this seed, where it has none of its own."""
+    """An unfitted copy with this number of clusters, and this seed if it has none of its own."""
     copy = clone(candidate)
     last = clusterer_of(copy)
-    parameters = last.get_params(deep=False)
     if n_clusters is not None:
         last.set_params(n_clusters=n_clusters)
-    if "random_state" in parameters and parameters["random_state"] is None:
+    if last.get_params(deep=False).get("random_state", seed) is None:
         last.set_params(random_state=seed)
     return copy
 
 
 def builds_graph(candidate: Any) -> bool:
-    """Whether a candidate is an estimator of this package, or a pipeline that ends in one."""
+    """Whether a candidate, or the last step of its pipeline, is an estimator of this package."""
     return isinstance(clusterer_of(candidate), GraphClusterer)
 
 
 def with_graph(candidate: Any, X: Matrix, seed: int) -> Any:
-    """A copy of a candidate that builds a graph, with the graph of these points."""
+    """A copy of a candidate, with the graph of these points."""
     model = fresh(candidate, None, seed)
     last = model
     if isinstance(model, Pipeline):
@@ -46,9 +45,9 @@ def with_graph(candidate: Any, X: Matrix, seed: int) -> Any:
 def labels_for_each(
     candidate: Any, X: Matrix, counts: Sequence[int], seed: int
 ) -> NDArray[np.intp]:
-    """Labels of the points for every number of clusters, one column each.
+    """Labels of the points, one column for each number of clusters.
 
-    A graph is built once and labelled again for each number; other clusterers are fitted again.
+    A graph is built once for all numbers; other clusterers are fitted again for each.
 
     Examples
     --------

@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import chain
+from dataclasses import KW_ONLY, dataclass, replace
 from numbers import Integral
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from srsg.counting.counts import MAX_LINKED_POINTS
-from srsg.counting.reproducibility import ScoredCounts
+from srsg.coding.coder import without_direction
 from srsg.cutting.cut import check_cluster_count
 from srsg.estimators.base import attributes_of_counts, best_counts, learn, noted_input
-from srsg.explaining.confidence import confidence, predict_with_confidence
+from srsg.explaining.confidence import Confidence, confidence, predict_with_confidence
 from srsg.explaining.unwrapping import clusterer_of
-from srsg.running.progress import SILENT, Progress, Stage, progress_for, quietly, send_progress_to
+from srsg.running.progress import progress_for
 from srsg.running.warnings import made_dense
 from srsg.search.candidates import (
     Candidates,
@@ -31,29 +28,17 @@ from srsg.search.candidates import (
     checked_candidates,
     look_at_columns,
 )
-from srsg.search.fits import builds_graph, fresh, labels_for_each, with_graph
-from srsg.search.resampling import Resamples, draw_resamples
-from srsg.search.scores import SampleLabels, Scores, mean_scores, score_candidates
-from srsg.types import FloatArray, Matrix, RandomState
+from srsg.search.comparison import COUNTING_COSTS, LAST_FIT_COSTS, Comparison
+from srsg.search.fits import builds_graph
+from srsg.search.stability import Rounds, draw_rounds
+from srsg.types import FloatArray, Matrix, NClusters, RandomState
 
 TIE = 0.02
-"""Scores that are still this close after the second round of samples are a tie, which the candidate
-that comes first wins."""
-
-CLOSE = 0.1
-"""If the best two scores are this close, as many samples again are drawn: scores of so few samples
-vary by about as much."""
-
-COUNTING_COSTS, LAST_FIT_COSTS = 4, 2
-"""About how many fits on a sample it costs to find a number of clusters, and to fit all points; for
-the time left that progress shows."""
-
-ENOUGH_FOR_A_MEDIAN = 3
-"""So many graphs that count settle on the median of their numbers: one that is far off has no say.
-Of two, each keeps its own number, and the more stable graph decides."""
+"""Scores that are still this close after the second round of samples are a tie, which the first
+of the candidates wins."""
 
 LEAST_POINTS = 10
-"""With fewer, there is nothing to draw samples from."""
+"""The fewest points that samples can be drawn from."""
 
 LEAST_STABILITY = 0.5
 """Agreement between samples below which labels say more about the samples than about the data.
@@ -61,44 +46,20 @@ Noise in ten dimensions and more stays below 0.2, in five below 0.4; a solid bod
 dimensions, such as a cube, is cut in the same way again and again, and goes beyond."""
 
 
-@dataclass(frozen=True)
-class Plan:
-    """How the data are resampled.
-
-    With many features, samples keep most of the points, since few points thin out curved clusters,
-    and the halves of the features are what varies. The columns of a table cannot be halved: one of
-    them may be all that tells two clusters apart. Its samples vary more instead.
-    """
-
-    share: float
-    n_samples: int
-    n_halves: int
-
-    @classmethod
-    def of(cls, columns: Columns, n_resamples: int) -> Self:
-        if columns is Columns.MANY:
-            return cls(share=0.9, n_samples=n_resamples, n_halves=max(1, n_resamples // 2))
-        return cls(share=0.7, n_samples=n_resamples + 1, n_halves=0)
-
-    def draw(self, shape: tuple[int, int], rng: np.random.RandomState) -> Resamples:
-        """Samples for two rounds, of which the second is for scores that are close."""
-        return draw_resamples(*shape, 2 * self.n_samples, self.share, 2 * self.n_halves, rng)
-
-
+@dataclass(eq=False, repr=False)
 class StabilitySearch(ClusterMixin, BaseEstimator):
     """Choose among clusterers, and among numbers of clusters, by the stability of their labels.
 
     One graph cannot serve all data: sparse codes suit objects that turn, ridge codes faces under
     changing light, and standardised columns with a constant coordinate suit tables. Labels to
-    choose by are missing. What tells a good graph from a bad one is that it finds the same
-    clusters again on other samples of the points and on other features.
+    choose by are missing. A good graph finds the same clusters again on other samples of the points
+    and on other features; a bad one does not.
 
     Every candidate is fitted on the same few samples of the points and, with 100 features or
     more, on two halves of the features. Its score adds the agreement of its own labels between
     samples, the agreement between halves, and the agreement with the other candidates on the same
-    samples: see :mod:`srsg.search.scores`. If two candidates are close, as many samples again
-    are drawn. The best is then fitted on all points. With many
-    points, samples of 3,000 of them decide.
+    samples: see :mod:`srsg.search.stability`. If the best two are close, as many samples again are
+    drawn. The best is then fitted on all points. Of more than 3,000 points, a random 3,000 decide.
 
     Parameters
     ----------
@@ -172,24 +133,17 @@ class StabilitySearch(ClusterMixin, BaseEstimator):
         "verbose": ["verbose"],
     }
 
-    def __init__(
-        self,
-        candidates: Literal["auto", "graphs"]
-        | Mapping[str, Any]
-        | Sequence[tuple[str, Any]] = "auto",
-        n_clusters: int | Literal["auto"] = "auto",
-        *,
-        n_resamples: int = 2,
-        random_state: RandomState = None,
-        n_jobs: int | None = None,
-        verbose: bool | int = False,
-    ) -> None:
-        self.candidates = candidates
-        self.n_clusters = n_clusters
-        self.n_resamples = n_resamples
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    candidates: Literal["auto", "graphs"] | Mapping[str, Any] | Sequence[tuple[str, Any]] = "auto"
+    n_clusters: NClusters = "auto"
+    _: KW_ONLY
+    n_resamples: int = 2
+    random_state: RandomState = None
+    n_jobs: int | None = None
+    verbose: bool | int = False
+
+    best_estimator_: ClassVar[Any]
+    certainty_: ClassVar[Confidence]
+    columns_: ClassVar[str]
 
     def fit(self, X: Matrix, y: None = None) -> Self:
         """Compare the candidates, and fit the best on all points.
@@ -215,49 +169,52 @@ class StabilitySearch(ClusterMixin, BaseEstimator):
         X = self._searched(X, columns)
         candidates = self._candidates(columns, X)
         seed = int(rng.randint(2**31 - 1))
-        plan = Plan.of(columns, self.n_resamples)
-        resamples = plan.draw(X.shape, rng)
-        smallest = min(map(len, resamples.points))
-        if self.n_clusters != "auto" and self.n_clusters > smallest:
+        rounds = draw_rounds(X.shape, self.n_resamples, columns is Columns.MANY, rng)
+        n_drawn = len(rounds[0][0].rows)
+        if self.n_clusters != "auto" and self.n_clusters > n_drawn:
             raise ValueError(
-                f"n_clusters={self.n_clusters} exceeds the {smallest} points of the samples that "
+                f"n_clusters={self.n_clusters} exceeds the {n_drawn} points of the samples that "
                 f"the search draws from {X.shape[0]}: ask for fewer, or use one estimator."
             )
         progress = progress_for(self.verbose)
-        counting = COUNTING_COSTS if self.n_clusters == "auto" else 0
-        total = len(candidates) * (counting + resamples.n_fits) + LAST_FIT_COSTS
+        costs = len(rounds[0] + rounds[1]) + COUNTING_COSTS * (self.n_clusters == "auto")
+        total = len(candidates) * costs + LAST_FIT_COSTS
         with progress.stage("the whole search", total) as whole:
-            counted, models = self._counts(candidates, X, seed, progress, whole)
-            counts = [each.n_clusters for each in counted]
-            numbers = sorted(set(counts))  # the same for all: more clusters agree less
-            scores = self._scores(candidates, numbers, X, resamples, seed, progress, whole)
-            best = _winner(scores)
-            name, winner = candidates[best]
-            with progress.stage(f"{name}: all points", 1), send_progress_to(SILENT):
-                model = _fitted(winner, models.get(best), X, counts[best], seed)
-            whole.advance(LAST_FIT_COSTS)
-        others = np.delete(scores.total, best)
+            learnt = self._compared(Comparison(candidates, X, seed, progress, whole), rounds)
+        learn(self, names | learnt | {"columns_": columns.value})
+        return self
+
+    def _compared(self, comparison: Comparison, rounds: Rounds) -> dict[str, Any]:
+        """Compare the candidates and fit the best: what is learnt, by attribute."""
+        counted, models = comparison.counted(self.n_clusters)
+        counts = [each.n_clusters for each in counted]
+        # The same numbers for all: labels of more clusters agree less.
+        scores = comparison.scores(sorted(set(counts)), rounds)
+        total = scores.total
+        best = int(np.flatnonzero(total >= total.max() - TIE)[0])
+        model = comparison.fitted(best, counts[best], models.get(best))
+        others = np.delete(total, best)
         stable = scores.points[best] >= LEAST_STABILITY
-        structure_found = bool(stable and counted[best].structure_found)
+        evidence = replace(
+            counted[best], structure_found=bool(stable and counted[best].structure_found)
+        )
+        names = [name for name, _ in comparison.candidates]
         learnt = {
             "best_index_": best,
-            "best_name_": name,
+            "best_name_": names[best],
             "best_estimator_": model,
             "labels_": clusterer_of(model).labels_,
-            "certainty_": confidence(model, X),
+            "certainty_": confidence(model, comparison.X),
             "n_clusters_": counts[best],
-            "columns_": columns.value,
-            "results_": _results(candidates, counts, scores),
-            "margin_": float(scores.total[best] - others.max()) if others.size else np.inf,
-            "structure_found_": structure_found,
+            "results_": {"candidate": names, "n_clusters": counts, **scores.table()},
+            "margin_": float(total[best] - others.max()) if others.size else np.inf,
+            "structure_found_": evidence.structure_found,
         }
         if self.n_clusters == "auto":
-            evidence = replace(counted[best], structure_found=structure_found)
             learnt |= attributes_of_counts(evidence)
             if builds_graph(model):  # the clusterer has it too, for its report and its file
                 vars(clusterer_of(model)).update(attributes_of_counts(evidence))
-        learn(self, names | learnt)
-        return self
+        return learnt
 
     @property
     def confidence_(self) -> FloatArray:
@@ -315,8 +272,8 @@ class StabilitySearch(ClusterMixin, BaseEstimator):
     def _candidates(self, columns: Columns, X: Any) -> Candidates:
         if isinstance(self.candidates, str):
             found = auto_candidates(columns, {"n_jobs": self.n_jobs})
-            if columns is not Columns.MANY and _has_zero_rows(X):
-                # A row of zeros has a direction only beside a constant coordinate.
+            if columns is not Columns.MANY and without_direction(X).any():
+                # A row of zeros has a direction only with a constant coordinate.
                 found = [(name, each) for name, each in found if name != "srsg"]
             if self.candidates == "graphs":
                 found = [pair for pair in found if builds_graph(pair[1])]
@@ -324,159 +281,7 @@ class StabilitySearch(ClusterMixin, BaseEstimator):
         pairs = self.candidates.items() if isinstance(self.candidates, Mapping) else self.candidates
         return checked_candidates(pairs)
 
-    def _counts(
-        self,
-        candidates: Candidates,
-        X: Any,
-        seed: int,
-        progress: Progress,
-        whole: Stage,
-    ) -> tuple[list[ScoredCounts], dict[int, Any]]:
-        """The number of clusters of each candidate, and the graphs of all points built for it."""
-        models: dict[int, Any] = {}
-        if self.n_clusters != "auto":
-            given = np.array([self.n_clusters])
-            counted = ScoredCounts(self.n_clusters, given, np.full(1, np.nan), True)
-            return [counted] * len(candidates), models
-        found: list[ScoredCounts | None] = []
-        # More points than those that samples are drawn from: clusters need many to hang together.
-        rows = np.arange(X.shape[0])
-        if len(rows) > MAX_LINKED_POINTS:
-            drawn = np.random.RandomState(seed).choice(rows, MAX_LINKED_POINTS, replace=False)
-            rows = np.sort(drawn)
-        base = X[rows]
-        for place, (name, candidate) in enumerate(candidates):
-            found.append(None)
-            with progress.stage(f"{name}: number of clusters", 1), quietly():
-                if builds_graph(candidate):
-                    model = with_graph(candidate, base, seed)
-                    found[-1] = clusterer_of(model).count_clusters(random_state=seed)
-                    if len(rows) == X.shape[0]:
-                        models[place] = model
-            whole.advance(COUNTING_COSTS)
-        known = [counted for counted in found if counted is not None]
-        if not known:
-            raise ValueError(
-                "n_clusters='auto' needs a candidate of this package, which finds the number: give "
-                "n_clusters, or add one to candidates."
-            )
-        if len(known) >= ENOUGH_FOR_A_MEDIAN:
-            return [_median(known)] * len(candidates), models
-        # A clusterer that cannot count is tried with what the first that can has found.
-        return [known[0] if counted is None else counted for counted in found], models
-
-    def _scores(
-        self,
-        candidates: Candidates,
-        counts: list[int],
-        X: Any,
-        resamples: Resamples,
-        seed: int,
-        progress: Progress,
-        whole: Stage,
-    ) -> Scores:
-        """The scores of the candidates, means over the numbers of clusters."""
-
-        def labels_of(part: Resamples) -> list[list[SampleLabels]]:
-            return [
-                self._sample_labels(pair, counts, X, part, seed, progress, whole)
-                for pair in candidates
-            ]
-
-        first, rest = resamples.rounds()
-        found = labels_of(first)
-        scores = _scores_of(found, first)
-        if scores.gap >= CLOSE:
-            whole.advance(len(candidates) * rest.n_fits)
-            return scores
-        # More samples tell more than their number: each is compared with all others.
-        both = [
-            [few.with_more(others) for few, others in zip(one, two, strict=True)]
-            for one, two in zip(found, labels_of(rest), strict=True)
-        ]
-        return _scores_of(both, resamples)
-
-    def _sample_labels(
-        self,
-        candidate: tuple[str, Any],
-        counts: list[int],
-        X: Any,
-        resamples: Resamples,
-        seed: int,
-        progress: Progress,
-        whole: Stage,
-    ) -> list[SampleLabels]:
-        """The labels of one candidate on all samples, for each number of clusters."""
-        name, clusterer = candidate
-        halves = [half for pair in resamples.halves for half in pair]
-        base = X[resamples.base] if halves else X
-        # One part at a time: all of them together would take several times the points' memory.
-        parts = chain((X[rows] for rows in resamples.points), (base[:, half] for half in halves))
-        fits = []
-        with progress.stage(f"{name}: samples", resamples.n_fits) as stage, quietly():
-            for part in parts:
-                try:
-                    fits.append(labels_for_each(clusterer, part, counts, seed))
-                except Exception as error:
-                    error.add_note(f"Raised by the candidate {name!r} on a sample of the data.")
-                    raise
-                stage.advance()
-                whole.advance()
-        n_points, found = len(resamples.points), []
-        for place in range(len(counts)):
-            labels = [columns[:, place] for columns in fits]
-            pairs = zip(labels[n_points::2], labels[n_points + 1 :: 2], strict=True)
-            found.append(SampleLabels(labels[:n_points], list(pairs)))
-        return found
-
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-
-def _has_zero_rows(X: Any) -> bool:
-    stored = np.diff(X.indptr) if sparse.issparse(X) else X.any(axis=1)
-    return bool((stored == 0).any())
-
-
-def _fitted(candidate: Any, model: Any, X: Any, n_clusters: int, seed: int) -> Any:
-    """A candidate fitted on all points; ``model`` has its graph of these, if it was built."""
-    if not builds_graph(candidate):
-        return fresh(candidate, n_clusters, seed).fit(X)
-    if model is None:
-        model = with_graph(candidate, X, seed)
-    clusterer_of(model).set_params(n_clusters=n_clusters).fit_labels()
-    return model
-
-
-def _median(counted: list[ScoredCounts]) -> ScoredCounts:
-    """The first with the median number of clusters, the smaller of two in the middle."""
-    middle = sorted(each.n_clusters for each in counted)[(len(counted) - 1) // 2]
-    return next(each for each in counted if each.n_clusters == middle)
-
-
-def _scores_of(found: list[list[SampleLabels]], resamples: Resamples) -> Scores:
-    """Scores by the labels of each candidate for each number of clusters."""
-    of_counts = zip(*found, strict=True)
-    return mean_scores([score_candidates(each, resamples) for each in of_counts])
-
-
-def _winner(scores: Scores) -> int:
-    total = scores.total
-    return int(np.flatnonzero(total >= total.max() - TIE)[0])
-
-
-def _results(candidates: Candidates, counts: list[int], scores: Scores) -> dict[str, list[Any]]:
-    order = np.argsort(-scores.total, kind="stable")
-    rank = np.empty(len(order), int)
-    rank[order] = np.arange(1, len(order) + 1)
-    return {
-        "candidate": [name for name, _ in candidates],
-        "n_clusters": counts,
-        "stability_points": scores.points.tolist(),
-        "stability_features": scores.features.tolist(),
-        "consensus": scores.consensus.tolist(),
-        "score": scores.total.tolist(),
-        "rank": rank.tolist(),
-    }
