@@ -14,7 +14,6 @@ from srsg.running import ThreadEngine
 from srsg.running.store import combine_digests
 from support.text import term_weights
 
-
 fingerprint = ThreadEngine(1).fingerprint
 
 
