@@ -10,7 +10,7 @@ import pytest
 from sklearn.datasets import load_digits
 from sklearn.linear_model import Lasso
 
-from srsg import SRSG, L1Graph
+from srsg import SRSG, L1Graph, config_context
 from srsg.coding import approximate_l1_codes, l1_codes
 from srsg.coding.candidates import CandidateIndex
 from srsg.persistence import load_model, save_model
@@ -216,6 +216,13 @@ def test_bad_choices_are_refused_before_any_work(monkeypatch):
 
 
 def test_no_cluster_of_workers_has_an_index():
-    elsewhere = object()
-    with pytest.raises(ValueError, match="requires engine='threads'"):
-        L1Graph(3, n_candidates=40)._coder().check(100, elsewhere)
+    pytest.importorskip("distributed")
+    from distributed import Client
+
+    options = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": "127.0.0.1:0"}
+    with (
+        Client(processes=False, **options) as client,
+        config_context(engine=client),
+        pytest.raises(ValueError, match="it requires engine='threads'"),
+    ):
+        L1Graph(3, n_candidates=20).fit(DIGITS.x)
