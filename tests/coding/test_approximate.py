@@ -200,7 +200,7 @@ def test_command_line(tmp_path):
     assert 0 < quantiles["50%"] < quantiles["100%"]
     shown = good(*options, "--candidates", 20).stderr
     assert f"50% {quantiles['50%']:.2g}, 90% {quantiles['90%']:.2g}" in " ".join(shown.split())
-    assert "is not an option of the method omp" in the_error(
+    assert "--candidates is not an option of the method omp" in the_error(
         *options, "-m", "omp", "--candidates", 20, code=2
     )
 

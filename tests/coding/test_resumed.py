@@ -12,7 +12,7 @@ from srsg.coding import l1_codes, srsg_codes
 from srsg.points import unit_points
 from srsg.running import ThreadEngine
 from srsg.running.progress import SILENT, Progress
-from srsg.running.store import FolderStore
+from srsg.running.store import NO_STORE, FolderStore
 
 
 class Interrupted(Progress):
@@ -36,8 +36,7 @@ def test_sweeps_go_on(tmp_path, label):
     points = unit_points(load_digits().data[:60])
     start = l1_codes(points, 0.1, n_neighbors=5)
 
-    def sweeps(progress, store=None):
-        kept = {} if store is None else {"store": FolderStore(store)}
+    def sweeps(progress, store=NO_STORE):
         return srsg_codes(
             points,
             start.codes,
@@ -45,13 +44,13 @@ def test_sweeps_go_on(tmp_path, label):
             gamma=0.1,
             step=0.05,
             max_sweeps=6,
-            engine=ThreadEngine(1, progress, **kept),
+            engine=ThreadEngine(1, progress, store),
         )
 
     with pytest.raises(KeyboardInterrupt):
-        sweeps(Interrupted(label), tmp_path)
+        sweeps(Interrupted(label), FolderStore(tmp_path))
     watched = Interrupted("none")
-    found, expected = sweeps(watched, tmp_path), sweeps(SILENT)
+    found, expected = sweeps(watched, FolderStore(tmp_path)), sweeps(SILENT)
     assert "sweep 1" not in watched.seen
     assert label in watched.seen
     np.testing.assert_array_equal(found.codes.toarray(), expected.codes.toarray())

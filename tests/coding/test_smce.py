@@ -12,7 +12,6 @@ from scipy import optimize, sparse
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from srsg import SMCE, cluster_graph
 from srsg.coding import smce_codes
@@ -23,18 +22,6 @@ from support import plain
 from support.estimators import same_bits
 
 LAMS = [0.1, 1.0, 10.0, 100.0]
-
-
-@parametrize_with_checks(
-    [SMCE(n_neighbors=5)],
-    expected_failed_checks=lambda _: dict.fromkeys(
-        ("check_transformer_general", "check_transformer_data_not_an_array"),
-        "fit_transform codes the fitted points over each other, transform over all of them",
-    ),
-)
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-def test_scikit_learn_conventions(estimator, check):
-    check(estimator)
 
 
 def problems(X, result):

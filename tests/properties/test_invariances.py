@@ -17,6 +17,7 @@ from srsg import (
     LocalScalingSpectralClustering,
     OMPGraph,
     RidgeGraph,
+    TSCGraph,
 )
 from srsg.coding import l1_codes, laplacian_codes, theorem_step
 from srsg.coding import srsg_codes as algorithm_2
@@ -124,7 +125,7 @@ def independent_subspaces(seed, n_each=20, n_subspaces=3, dimension=2, n_feature
     return X, np.repeat(np.arange(n_subspaces), n_each)
 
 
-@pytest.mark.parametrize("kind", [L1Graph, SRSG, ElasticNetGraph, OMPGraph])
+@pytest.mark.parametrize("kind", [L1Graph, SRSG, ElasticNetGraph, OMPGraph, TSCGraph])
 @FEW
 @given(seed=st.integers(0, 9999))
 def test_no_edge_joins_independent_subspaces(kind, seed):
@@ -145,7 +146,7 @@ def test_independent_subspaces_are_recovered(kind, seed):
     assert adjusted_rand_score(y, labels) == 1.0
 
 
-@pytest.mark.parametrize("kind", [L1Graph, SRSG, OMPGraph, RidgeGraph])
+@pytest.mark.parametrize("kind", [L1Graph, SRSG, OMPGraph, RidgeGraph, TSCGraph])
 @FEW
 @given(X=points(), row=st.integers(0, 17))
 def test_a_duplicate_has_the_label_of_its_original(kind, X, row):
