@@ -244,6 +244,15 @@ def test_a_graph_is_found_for_another_number_of_clusters(tmp_path):
     assert_same(model, SRSG(3, random_state=0).fit(X))
 
 
+def test_other_points_or_parameters_start_anew(tmp_path):
+    SRSG(5, store=tmp_path).fit_graph(X)
+    for points, settings in [(X[::-1], {}), (X, {"lam": 0.2}), (X[:-1], {})]:
+        seen = Disturbed()
+        with send_progress_to(seen):
+            SRSG(5, store=tmp_path, **settings).fit_graph(points)
+        assert any(total for label, total in seen.totals.items() if label.startswith("codes"))
+
+
 @pytest.mark.filterwarnings("ignore:The sweeps did not converge")
 def test_sweeps_of_a_longer_or_shorter_run_are_no_others(tmp_path):
     settings = {"step": 0.01, "tol": 0.0, "random_state": 0}

@@ -8,7 +8,7 @@ from typing import Any
 
 from srsg.cli import options
 from srsg.cli.bars import bars, tell
-from srsg.cli.cluster_options import SEARCH, Fitting, Writing, check_combinations, make_estimator
+from srsg.cli.cluster_options import Fitting, Writing, check_combinations, make_estimator
 from srsg.cli.console import say
 from srsg.cli.groups import Preparing, Reading
 from srsg.running.progress import announce_compiling
@@ -40,49 +40,30 @@ def cluster(
     check_combinations(method, clusters, fitting, reading, preparing, files)
     with bars(quiet) as progress:
         with progress.stage("loading", 1):
-            from srsg import PreparedClusterer, config_context
+            from srsg import config_context
             from srsg.cli import inputs, outputs
 
             estimator = make_estimator(method, clusters, fitting, files)
             outputs.check_files(files, [data, reading.labels])
         table = inputs.read(
-            data,
-            reading,
-            progress,
-            fitting.scheduler,
-            keep_missing=preparing.impute is not None,
-            keep_frame=files.append,
+            *(data, reading, progress),
+            impute=preparing.impute,
+            append=files.append,
+            scheduler=fitting.scheduler,
         )
-        tell(progress, table.notes)
         inputs.check_size(data, table, method)
-        if files.append:
-            outputs.check_append(table)
         # Features and scaling are part of the time, reading is not.
         start = time.perf_counter()
         with progress.stage("features", 1):
             X = inputs.features_of(table, fitting.features, fitting.n_jobs)
-            scale, notes = inputs.chosen_scale(X, preparing, table, by_search=method is SEARCH)
-            notes += inputs.notes_on_gaps(X, preparing.impute)
-            if scale == "standard" and fitting.affine is None and hasattr(estimator, "affine"):
-                # Centring moved the origin inside the data. Two clusters on opposite sides of it
-                # would have the same directions up to the sign, which codes do not see.
-                estimator.affine = True
-                notes.append(
-                    "columns are centred, so a constant coordinate was added (--no-affine leaves "
-                    "it out)"
-                )
-            model = estimator
-            if scale is not None or preparing.impute is not None:
-                model = PreparedClusterer(estimator, scale=scale, impute=preparing.impute)
+            model, notes = inputs.prepare(estimator, X, table, preparing, fitting)
             if not quiet and method.name != "kmeans":
                 complete = X if preparing.impute is None else inputs.complete_rows(X)
                 notes += inputs.notes_on_near_rows(complete)
         tell(progress, notes)
         engine = fitting.scheduler or "threads"
-        with (
-            announce_compiling(progress),
-            config_context(engine=engine, max_memory=fitting.max_memory),
-        ):
+        settings = config_context(engine=engine, max_memory=fitting.max_memory)
+        with settings, announce_compiling(progress):
             model.fit(X)
         result = outputs.Result(data, method.name, model, table, X, time.perf_counter() - start)
         tell(progress, _choices(result.estimator, clusters))
@@ -123,9 +104,9 @@ def _choices(estimator: Any, clusters: int | str) -> list[str]:
 
 def _runner_up(results: dict[str, list[Any]], best: int) -> str:
     """The score of the best candidate, and the second best with its score."""
-    score, names = results["score"], results["candidate"]
-    others = [place for place in range(len(names)) if place != best]
-    if not others:
+    pairs = list(zip(results["score"], results["candidate"], strict=True))
+    score, _ = pairs.pop(best)
+    if not pairs:
         return ""
-    second = max(others, key=lambda place: score[place])
-    return f" (score {score[best]:.2f}; second {names[second]}, {score[second]:.2f})"
+    second, name = max(pairs, key=lambda pair: pair[0])
+    return f" (score {score:.2f}; second {name}, {second:.2f})"

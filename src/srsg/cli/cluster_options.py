@@ -16,11 +16,11 @@ from srsg.registry import Method, methods
 
 SEARCH = Method(AUTO, "search by stability", None, "srsg:StabilitySearch")
 
+# Options that need the points in this process: those of a cluster stay there.
 NEED_POINTS = (
     *("drop_missing", "image_size", "gray", "id_column", "keep_ids", "scale", "impute"),
     *("affine", "n_candidates", "append", "model", "report"),
 )
-"""Options that need the points in this process: those of a cluster stay there."""
 
 
 @dataclass(frozen=True)
@@ -36,9 +36,10 @@ class Fitting:
         show_default="auto; srsg if one of its options is given",
     )
     lam: float | None = fitting("Weight of the l1 norm.")
-    gamma: float | None = fitting("Weight of the regularisation.")
+    gamma: float | None = fitting("For srsg and lr-l1: weight of the regularisation.")
     n_neighbors: int | None = fitting("Number of nearest neighbours of each point.")
     step: float | None = fitting("For srsg: step size.")
+    lam_divisor: float | None = fitting("For ensc: divides the least lam of an empty code.")
     l1_ratio: float | None = fitting("For ensc: share of the l1 norm.")
     n_nonzero: int | None = fitting("For omp, ridge and ensc: most points in a code.")
     scale_neighbor: int | None = fitting("For sc: the neighbour whose distance is a point's scale.")
@@ -57,7 +58,6 @@ class Fitting:
         "--candidates",
         show_default="all points",
     )
-
     store: str | None = fitting(
         "Folder that keeps results: an interrupted run continues, and another -k is quick.",
         metavar="FOLDER",
@@ -110,13 +110,10 @@ def check_combinations(method: Method, clusters: int | str, *groups: Any) -> Non
     """Raise an error for options that cannot be combined; the groups have all other options."""
     options_given = [item for group in groups for item in vars(group).items()]
     given = {name for name, value in options_given if value not in (None, False, "none")}
-    no_graph = not method.builds_graph
+    no_graph, name = not method.builds_graph, method.name
     problems = [
-        (
-            no_graph and clusters == AUTO,
-            f"the method {method.name} needs a number of clusters: -k.",
-        ),
-        (no_graph and "graph" in given, f"--graph is not an option of the method {method.name}."),
+        (no_graph and clusters == AUTO, f"the method {name} needs a number of clusters: -k."),
+        (no_graph and "graph" in given, f"--graph is not an option of the method {name}."),
         (method is SEARCH and clusters == 1, "-k 1 needs a method: --method."),
         ({"features", "model"} <= given, "--model cannot be combined with --features."),
         ({"features", "scheduler"} <= given, "--scheduler cannot be combined with --features."),
@@ -134,15 +131,15 @@ def make_estimator(method: Method, clusters: int | str, fitting: Fitting, files:
     parameters = fitting.parameters()
     known = signature(method.estimator).parameters
     unknown = [flag_of(name) for name in parameters if name not in known]
-    if fitting.n_candidates is not None and not unknown:
+    coder = getattr(method.estimator, "coder", None)
+    if fitting.scheduler is not None and not (coder and coder.on_cluster):
+        unknown.append("--scheduler")
+    if unknown:
+        raise typer.BadParameter(f"{unknown[0]} is not an option of the method {method.name}.")
+    if fitting.n_candidates is not None:
         from srsg.coding.candidates import check_faiss
 
         check_faiss()
     if method is SEARCH and files.graph is not None:
         parameters["candidates"] = "graphs"
-    estimator: Any = None if unknown else method.estimator(n_clusters=clusters, **parameters)
-    if fitting.scheduler and not (hasattr(estimator, "_coder") and estimator._coder().on_cluster):
-        unknown.append("--scheduler")
-    if unknown:
-        raise typer.BadParameter(f"{unknown[0]} is not an option of the method {method.name}.")
-    return estimator
+    return method.estimator(n_clusters=clusters, **parameters)

@@ -26,7 +26,7 @@ CLUSTERS = options.option(
 NAMES = options.option(
     "The methods to compare, separated by commas.",
     "--methods",
-    parser=options.parse_methods,
+    parser=lambda text: [options.parse_method(name) for name in text.split(",")],
     metavar="NAMES",
     autocompletion=lambda: list(options.METHODS.items()),
     show_default="all",
@@ -62,9 +62,7 @@ def compare(
             from srsg.estimators.prepared import Columns
 
             outputs.check_outputs({"--output": (output, (".csv", ".md"))}, [data, reading.labels])
-        impute = preparing.impute
-        table = inputs.read(data, reading, progress, keep_missing=impute is not None)
-        tell(progress, table.notes)
+        table = inputs.read(data, reading, progress, impute=preparing.impute)
         if clusters is None:
             if table.y is None:
                 raise typer.BadParameter(
@@ -74,18 +72,17 @@ def compare(
         # Checked here, once: otherwise every method would fail with the same error.
         check_cluster_count(clusters, table.X.shape[0])
         X = table.X
-        scale, notes = inputs.chosen_scale(X, preparing, table)
-        tell(progress, notes + inputs.notes_on_gaps(X, impute))
-        if scale is not None or impute is not None:
-            X = Columns.learnt(X, scale, impute).applied(X)
+        scale, notes = inputs.chosen_scale(X, table, preparing)
+        tell(progress, notes)
+        if scale is not None or preparing.impute is not None:
+            X = Columns.learnt(X, scale, preparing.impute).applied(X)
         if not quiet:
             tell(progress, inputs.notes_on_near_rows(X))
         given: Any = {"random_state": seed, "n_jobs": jobs, "affine": scale == "standard"}
+        fits = compare_methods(X, clusters, y=table.y, names=names, progress=progress, **given)
         results = []
         with progress.stage("all methods", len(names)) as stage:
-            for result in compare_methods(
-                X, clusters, y=table.y, names=names, progress=progress, **given
-            ):
+            for result in fits:
                 results.append(result)
                 stage.advance()
     show(results, output, json=json, quiet=quiet)
@@ -113,15 +110,11 @@ def row_of(result: MethodResult) -> dict[str, Any]:
     """What a table or JSON shows of a method."""
     return {
         "method": result.method,
-        **{name: _rounded(result.scores.get(name), 4) for name in SCORES},
-        "seconds": _rounded(result.seconds, 3),
-        "megabytes": _rounded(result.megabytes, 1),
+        **{name: round(result.scores[name], 4) if result.scores else None for name in SCORES},
+        "seconds": result.seconds,
+        "megabytes": result.megabytes,
         "error": result.error,
     }
-
-
-def _rounded(value: float | None, digits: int) -> float | None:
-    return None if value is None else round(value, digits)
 
 
 def _cells(rows: Sequence[Mapping[str, Any]], heads: Sequence[str], *bold: str) -> list[list[str]]:

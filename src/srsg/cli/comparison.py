@@ -224,11 +224,11 @@ def _fitted(name: str, task: tuple[Any, ...], progress: Progress) -> MethodResul
             before, start = peak_megabytes(reset=True), time.perf_counter()
             with send_progress_to(progress):
                 model.fit(X)
-            seconds, after = time.perf_counter() - start, peak_megabytes()
+            seconds, after = round(time.perf_counter() - start, 3), peak_megabytes()
         except (ValueError, MemoryError, ArithmeticError) as error:
             return MethodResult(name, error=" ".join(f"{error}".split()) or type(error).__name__)
     agreement = {} if y is None else scores(y, model.labels_)
-    held = None if before is None or after is None else max(after - before, 0.0)
+    held = None if before is None or after is None else round(max(after - before, 0.0), 1)
     # Each warning once, in the order they came.
     messages = tuple(dict.fromkeys(" ".join(str(each.message).split()) for each in caught))
     return MethodResult(name, model.labels_, agreement, seconds, held, None, messages)

@@ -18,18 +18,14 @@ from typer.core import TyperGroup
 errors = Console(stderr=True, highlight=False)
 """For progress, messages and errors; results go to standard output."""
 
-INTERRUPTED = 130
-"""The exit status that shells expect from a program ended by Ctrl-C."""
+ERROR, WARNING, NOTE = "[bold red]error:[/] ", "[yellow]warning:[/] ", "[dim]note:[/] "
+
+INTERRUPTED = 130  # the exit status that shells expect from a program ended by Ctrl-C
 
 _UsageError: Any = typer.BadParameter.__mro__[1]  # typer has no other name for it
 
-# Options that are not called like the parameter they set.
-_FLAGS = {
-    "n_clusters": "-k",
-    "n_candidates": "--candidates",
-    "n_jobs": "--jobs",
-    "id_column": "--id",
-}
+# Options whose names are not those of the parameters that they set.
+_OWN = {"n_clusters": "-k", "n_candidates": "--candidates", "n_jobs": "--jobs", "id_column": "--id"}
 
 # Words in messages of the libraries, and what the command line says instead.
 _PHRASES = {
@@ -73,7 +69,7 @@ def one_line_errors() -> Iterator[None]:
     """Turn expected errors into one line on standard error and an exit status."""
     try:
         with warnings.catch_warnings():
-            warnings.showwarning = _show_warning  # type: ignore[assignment]
+            warnings.showwarning = lambda message, *_: say(as_options(message), WARNING)
             yield
         # Here and not at exit, where a full disk could no longer be reported in one line.
         sys.stdout.flush()
@@ -101,13 +97,13 @@ def one_line_errors() -> Iterator[None]:
 
 def fail(message: object, code: int = 1) -> typer.Exit:
     """Print an error in one line; the caller raises the result."""
-    say(_with_stop(as_options(message)), "[bold red]error:[/] ")
+    say(_with_stop(as_options(message)), ERROR)
     return typer.Exit(code)
 
 
 def note(message: object) -> None:
     """Print a note for the user in one line."""
-    say(as_options(message), "[dim]note:[/] ")
+    say(as_options(message), NOTE)
 
 
 def say(message: str, mark: str = "") -> None:
@@ -128,15 +124,11 @@ def as_options(message: object) -> str:
 
 def flag_of(parameter: str) -> str:
     """The option that sets a parameter of an estimator."""
-    return _FLAGS.get(parameter, f"--{parameter.replace('_', '-')}")
+    return _OWN.get(parameter, f"--{parameter.replace('_', '-')}")
 
 
 def _with_stop(message: str) -> str:
     return message if message.endswith((".", "?", "!")) else f"{message}."
-
-
-def _show_warning(message: Warning | str, *_: Any) -> None:
-    say(as_options(message), "[yellow]warning:[/] ")
 
 
 def _close_output() -> None:

@@ -70,17 +70,12 @@ class Reading:
     image_size: Any = reading("Resize images to this size.", metavar="HxW", parser=parse_size)
     gray: bool = reading("Convert images to gray.", "--gray", default=False)
     id_column: str | None = reading(
-        "The column that names the rows.",
-        "--id",
-        metavar="COLUMN",
-        show_default="the first identifier",
+        "The column that names the rows.", "--id", metavar="COLUMN", show_default="first identifier"
     )
     keep_ids: bool = reading(
-        "Use whole numbers that look like identifiers too.", "--keep-ids", default=False
+        "Keep numbers that look like identifiers.", "--keep-ids", default=False
     )
-    encoding: str | None = reading(
-        "Encoding of a text file, such as latin-1.", show_default="utf-8"
-    )
+    encoding: str | None = reading("Encoding of text files, such as latin-1.", show_default="utf-8")
 
 
 @dataclass(frozen=True)

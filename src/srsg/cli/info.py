@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json as jsonlib
-from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
@@ -20,13 +19,14 @@ if TYPE_CHECKING:
 def info(data: str = options.DATA, *, reading: Reading, json: bool = options.JSON) -> None:
     """Show what is in a file, what srsg cluster will do with it, and what to do about problems."""
     with bars(json) as progress:
-        with progress.stage("loading", 1):
-            from srsg.cli.inputs import read
-            from srsg.files.inspection import inspect_table
+        from srsg.files import read_points
+        from srsg.files.inspection import inspect_table
+        from srsg.files.reading import display_name
 
-        # Rows with missing values are counted, not refused.
-        table = read(data, replace(reading, drop_missing=True), progress)
-        facts = [_with_scale(fact, table) for fact in inspect_table(table)]
+        with progress.stage(f"reading {display_name(data)}", 1):
+            # Rows with missing values are counted, not refused.
+            table = read_points(data, **vars(replace(reading, drop_missing=True)))
+        facts = [replace(fact, advice=_advice(fact, table)) for fact in inspect_table(table)]
         outlook = [] if min(table.X.shape) < 2 else _outlook(table)
     if json:
         shown = {
@@ -37,7 +37,7 @@ def info(data: str = options.DATA, *, reading: Reading, json: bool = options.JSO
         print(jsonlib.dumps(shown, indent=2))
         return
     lines = [(fact.about, fact.found, fact.advice) for fact in facts]
-    lines += [("note", as_options(note), _advice_on(note)) for note in table.notes]
+    lines += [("note", as_options(note), _advice_on_note(note)) for note in table.notes]
     lines += [("srsg cluster", line, "") for line in outlook]
     for about, text, advice in lines:
         print(f"{about + ':':<17} {text}{'  -> ' if advice else ''}{advice}")
@@ -46,21 +46,20 @@ def info(data: str = options.DATA, *, reading: Reading, json: bool = options.JSO
     print(f"Fit for clustering: {blocked}.")
 
 
-def _with_scale(fact: Fact, table: Table) -> Fact:
-    """The fact, with advice if columns have different units, which only the search knows."""
+def _advice(fact: Fact, table: Table) -> str:
+    """Advice on a fact; that on columns of different units depends on what the search does."""
     from srsg.cli.inputs import scale_warning
     from srsg.files.inspection import heaviest_column
 
     if fact.about != "scales" or fact.prevents or scale_warning(table.X, table) is None:
-        return fact
-    return replace(
-        fact,
-        advice=f"column {heaviest_column(table)} outweighs others: srsg cluster standardises the "
-        "columns by itself; if you choose a --method, add --scale standard",
+        return fact.advice
+    return (
+        f"column {heaviest_column(table)} outweighs others: srsg cluster standardises the columns "
+        "by itself; if you choose a --method, add --scale standard"
     )
 
 
-def _advice_on(note: str) -> str:
+def _advice_on_note(note: str) -> str:
     if note.endswith("set aside: identifier"):
         return "--keep-ids keeps it"
     return "write them like 1234.5 to use them" if "not plain numbers" in note else ""
@@ -72,7 +71,10 @@ def _outlook(table: Table) -> list[str]:
 
     columns = look_at_columns(table.X)
     names = [name for name, _ in auto_candidates(columns, {})]
-    lines = [f"the data look like {columns.value}; {_compared(names)}"]
+    plan = f"compares {'; '.join(names[:-1])} and {names[-1]}, and takes the most stable"
+    if len(names) == 1:
+        plan = f"clustered by {names[0]}"
+    lines = [f"the data look like {columns.value}; {plan}"]
     if columns in (Columns.FEW, Columns.FEW_IN_SEVERAL_UNITS):
         lines.append(
             f"with {table.X.shape[1]} columns directions say little, so distances decide; methods "
@@ -81,9 +83,3 @@ def _outlook(table: Table) -> list[str]:
     elif table.X.shape[1] <= 3:
         lines.append("directions say little here: --method kmeans is safer for round clusters")
     return lines
-
-
-def _compared(names: Sequence[str]) -> str:
-    if len(names) == 1:
-        return f"clustered by {names[0]}"
-    return f"compares {'; '.join(names[:-1])} and {names[-1]}, and takes the most stable"

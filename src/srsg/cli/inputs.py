@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,13 +10,15 @@ import typer
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from srsg.cli.cluster_options import SEARCH
+from srsg.cli.bars import tell
+from srsg.cli.cluster_options import SEARCH, Fitting
 from srsg.cli.groups import Preparing, Reading
 from srsg.files import FileError, Table, read_points
 from srsg.files.errors import count_of
 from srsg.files.inspection import heaviest_column
 from srsg.files.near_rows import MANY, count_near_rows
 from srsg.files.reading import display_name
+from srsg.files.writing import check_appendable
 from srsg.registry import Method
 from srsg.running.progress import Progress
 
@@ -27,22 +30,50 @@ FILLED = {
 
 
 def read(
-    data: str, reading: Reading, progress: Progress, scheduler: str | None = None, **more: Any
+    data: str,
+    reading: Reading,
+    progress: Progress,
+    *,
+    impute: str | None = None,
+    append: bool = False,
+    scheduler: str | None = None,
+    features: Sequence[str] | None = None,
 ) -> Table:
-    """Read DATA as the options ask for.
+    """Read DATA as the options ask for, and print notes on it.
 
-    With a scheduler, its workers will read the points: the table has a dask array. Otherwise,
-    ``more`` goes to :func:`srsg.files.read_points`.
+    Parameters
+    ----------
+    data : str
+        DATA of the command.
+    reading : Reading
+        The options.
+    progress : Progress
+        Shows the reading, and prints the notes.
+    impute : {"median", "knn", "model"} or None
+        How missing values will be filled in; None refuses them.
+    append : bool
+        Whether labels will be appended to the table: an error if they cannot be.
+    scheduler : str or None
+        Address of a Dask scheduler whose workers read the points: the table has a dask array.
+    features : sequence of str or None
+        Names of a model's features, with which the columns are matched.
     """
     with progress.stage(f"reading {display_name(data)}", 1):
         if scheduler is None:
-            table = read_points(data, **vars(reading), **more)
+            kept: Any = {"keep_missing": impute is not None, "keep_frame": append}
+            table = read_points(data, **vars(reading), features=features, **kept)
         else:
             from srsg.running.dask.files import read_table_on
 
             table = read_table_on(
                 scheduler, data, reading.columns, reading.variable, reading.labels
             )
+    tell(progress, [*table.notes, *_notes_on_gaps(table.X, impute)])
+    if append:
+        try:
+            check_appendable(table, ["cluster", "confidence"])
+        except FileError as error:
+            raise FileError(f"--append: {error}") from error
     return table
 
 
@@ -90,22 +121,29 @@ def features_of(table: Table, features: str | None, jobs: int | None) -> Any:
     return Scattering((height, width), n_jobs=jobs).fit_transform(table.X)
 
 
-def chosen_scale(
-    X: Any, preparing: Preparing, table: Table, *, by_search: bool = False
+def prepare(
+    estimator: Any, X: Any, table: Table, preparing: Preparing, fitting: Fitting
 ) -> tuple[Any, list[str]]:
-    """The scale of a PreparedClusterer, and notes for the user.
+    """The model to fit: the estimator with its columns prepared; and notes for the user."""
+    scale, notes = chosen_scale(X, table, preparing, by_search=fitting.chosen() is SEARCH)
+    if scale == "standard" and fitting.affine is None and hasattr(estimator, "affine"):
+        # Centring moved the origin inside the data. Two clusters on opposite sides of it would
+        # have the same directions up to the sign, which codes do not see.
+        estimator.affine = True
+        notes.append(
+            "columns are centred, so a constant coordinate was added (--no-affine leaves it out)"
+        )
+    if scale is None and preparing.impute is None:
+        return estimator, notes
+    from srsg import PreparedClusterer
 
-    Parameters
-    ----------
-    X : array, sparse matrix or dask array
-        The points; missing values are NaN.
-    preparing : Preparing
-        The options.
-    table : Table
-        Where the points come from.
-    by_search : bool
-        Whether a search tries scaled and unscaled columns itself.
-    """
+    return PreparedClusterer(estimator, scale=scale, impute=preparing.impute), notes
+
+
+def chosen_scale(
+    X: Any, table: Table, preparing: Preparing, *, by_search: bool = False
+) -> tuple[Any, list[str]]:
+    """The scale of the columns, and notes on it; a search tries several scales itself."""
     given = preparing.scale in ("standard", "minmax")
     if issparse(X) and (given or preparing.impute):
         raise typer.BadParameter("--scale and --impute cannot be used with a sparse matrix.")
@@ -121,7 +159,7 @@ def chosen_scale(
     return "standard", ["--scale auto: columns have different units and are standardised"]
 
 
-def notes_on_gaps(X: Any, impute: str | None) -> list[str]:
+def _notes_on_gaps(X: Any, impute: str | None) -> list[str]:
     """A note on missing values that will be filled in, if there are any."""
     if impute is None or not isinstance(X, np.ndarray):  # a sparse matrix has all its values
         return []

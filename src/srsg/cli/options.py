@@ -34,11 +34,9 @@ writing = partial(option, rich_help_panel="Output")
 
 def parse_count(text: str) -> int | str:
     """A number of clusters, or auto."""
-    if text == AUTO:
-        return AUTO
-    if not re.fullmatch(r"[1-9]\d*", text):
+    if not re.fullmatch(rf"[1-9]\d*|{AUTO}", text):
         raise typer.BadParameter(f"{text!r} is neither a number of clusters nor auto.")
-    return int(text)
+    return text if text == AUTO else int(text)
 
 
 def parse_method(text: str) -> str:
@@ -46,11 +44,6 @@ def parse_method(text: str) -> str:
     if text not in METHODS:
         raise typer.BadParameter(f"no method is called {text!r}. Known: {', '.join(METHODS)}.")
     return text
-
-
-def parse_methods(text: str) -> list[str]:
-    """Names of methods, separated by commas."""
-    return [parse_method(name) for name in text.split(",")]
 
 
 def parse_columns(text: str) -> list[str]:
@@ -85,8 +78,6 @@ LABELS_FILE = writing(
     *("-o", "--output"),
     default=STANDARD_OUTPUT,
 )
-APPEND = writing(
-    "Write all columns of DATA, with cluster and confidence added.", "--append", default=False
-)
+APPEND = writing("Append cluster and confidence to all columns of DATA.", "--append", default=False)
 QUIET = option("Print errors and results only.", "--quiet", "-q", default=False)
 JSON = option("Print a summary as JSON.", "--json", default=False)

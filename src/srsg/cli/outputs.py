@@ -19,7 +19,7 @@ from srsg.explaining.unwrapping import clusterer_of
 from srsg.files import FileError, Table, append_labels, check_writable, write_graph, write_labels
 from srsg.files.errors import count_of, ending_of
 from srsg.files.graphs import GRAPH_ENDINGS
-from srsg.files.writing import LABEL_ENDINGS, TABLE_ENDINGS, check_appendable
+from srsg.files.writing import LABEL_ENDINGS, TABLE_ENDINGS
 from srsg.metrics import scores
 
 
@@ -74,14 +74,6 @@ def endings_of_labels(append: bool) -> tuple[str, ...]:
     return TABLE_ENDINGS if append else LABEL_ENDINGS
 
 
-def check_append(table: Table) -> None:
-    """Raise an error for a table to which the labels could not be appended."""
-    try:
-        check_appendable(table, ["cluster", "confidence"])
-    except FileError as error:
-        raise FileError(f"--append: {error}") from error
-
-
 def write_rows(
     path: Path, table: Table, labels: NDArray, confidence: NDArray, *, append: bool
 ) -> None:
@@ -132,11 +124,6 @@ class Result:
         """The estimator, without the preparation of its columns."""
         return getattr(self.model, "clusterer_", self.model)
 
-    @property
-    def clusterer(self) -> Any:
-        """The estimator or, of a search, the best one."""
-        return clusterer_of(self.model)
-
     @cached_property
     def confidence(self) -> Confidence:
         """How surely each point belongs to its cluster."""
@@ -147,7 +134,9 @@ class Result:
         if files.output != STANDARD_OUTPUT:
             self.write_labels(files)
         if files.graph is not None:
-            write_graph(files.graph, self.clusterer.affinity_matrix_, labels=self.model.labels_)
+            write_graph(
+                files.graph, clusterer_of(self.model).affinity_matrix_, labels=self.model.labels_
+            )
         if files.report is not None:
             self._write_report(files.report)
         if files.model is not None:
@@ -165,16 +154,14 @@ class Result:
     def _write_report(self, path: Path) -> None:
         from srsg.report import write_report
 
-        shown, points = self.model, self.table.X
-        if self.X is not points:  # the page shows images, not their features
-            shown = self.estimator
-        elif shown is not self.estimator:
-            points = shown.prepared(points)
-            # The page of a search explains its choice; any other shows columns in their units.
-            if hasattr(self.estimator, "best_name_"):
-                shown = self.estimator
-            else:
-                points = shown.columns_.undone(points)
+        images = self.X is not self.table.X  # the page shows them, not their features
+        search = hasattr(self.estimator, "best_name_")  # the page explains its choice
+        shown = self.estimator if images or search else self.model
+        points = self.table.X
+        if self.model is not self.estimator and not images:
+            points = self.model.prepared(points)
+        if shown is not self.estimator:
+            points = shown.columns_.undone(points)  # columns in their units
         write_report(
             path,
             shown,
@@ -209,7 +196,7 @@ class Result:
 
     def _certificates(self) -> dict[str, Any] | None:
         """How far codes are from optimal over all points, and for how many points that is known."""
-        clusterer = self.clusterer
+        clusterer = clusterer_of(self.model)
         if not hasattr(clusterer, "kkt_quantiles_"):
             return None
         quantiles = clusterer.kkt_quantiles_.items()
@@ -223,11 +210,11 @@ class Result:
 def lines_of(summary: Mapping[str, Any]) -> list[str]:
     """The summary as lines of text."""
     least, most = min(summary["sizes"]), max(summary["sizes"])
-    size = count_of(most, "point")
+    size = count_of(most, "point") + (
+        " each" if least == most and summary["n_clusters"] > 1 else ""
+    )
     if least != most:
         size = f"{least} to {size}"
-    elif summary["n_clusters"] > 1:
-        size = f"{size} each"
     lines = [
         f"{count_of(summary['n_points'], 'point')} in {count_of(summary['n_clusters'], 'cluster')} "
         f"of {size}, by {summary['method']} in {summary['seconds']:.1f} s"

@@ -8,7 +8,7 @@ from typing import Any
 import typer
 
 from srsg.cli import options
-from srsg.cli.bars import bars, tell
+from srsg.cli.bars import bars
 from srsg.cli.console import say
 from srsg.cli.groups import Reading
 from srsg.running.progress import announce_compiling
@@ -53,18 +53,12 @@ def predict(
         names = getattr(fitted, "feature_names_in_", None)
         fills_gaps = getattr(fitted, "impute", None) is not None and not reading.drop_missing
         table = inputs.read(
-            data,
-            reading,
-            progress,
+            *(data, reading, progress),
+            impute="model" if fills_gaps else None,
+            append=append,
             features=None if names is None else names.tolist(),
-            keep_missing=fills_gaps,
-            keep_frame=append,
         )
-        tell(progress, table.notes)
         inputs.check_width(data, table, fitted.n_features_in_)
-        if append:
-            outputs.check_append(table)
-        tell(progress, inputs.notes_on_gaps(table.X, "model" if fills_gaps else None))
         with announce_compiling(progress):
             labels, confidence = predict_with_confidence(fitted, table.X, novelty=novelty)
     outputs.write_rows(output, table, labels, confidence, append=append)

@@ -177,6 +177,18 @@ class PreparedClusterer(ClusterMixin, BaseEstimator):
         learn(self, {**learnt, "clusterer_": clone(self.clusterer).fit_graph(rows)})
         return self
 
+    def fit_labels(self) -> Self:
+        """Cluster the graph of the last fit with the present parameters of ``clusterer``.
+
+        Returns
+        -------
+        self
+        """
+        check_is_fitted(self, "clusterer_")
+        parameters = clone(self.clusterer).get_params(deep=False)
+        self.clusterer_.set_params(**parameters).fit_labels()
+        return self
+
     def predict(self, X: Matrix, novelty: float | None = None) -> NDArray[np.intp]:
         """The clusters of new points.
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from srsg.points import unit_rows
 from srsg.running.dask.engine import DaskEngine
-from srsg.running.dask.shards import ShardedPoints, array_chunks
+from srsg.running.dask.shards import ShardedPoints, chunks_of_array
 
 
 def points_of_array(X: Any, engine: DaskEngine, name: str) -> ShardedPoints:
@@ -26,7 +26,7 @@ def points_of_array(X: Any, engine: DaskEngine, name: str) -> ShardedPoints:
     """
     _check_array(X, name)
     X = X.rechunk({1: -1})
-    points = engine.place(array_chunks(X, engine.client, prepared=False), name=name)
+    points = engine.place(chunks_of_array(X, engine.client, prepared=False), name=name)
     rows = np.diff(points.starts).tolist()
     X = X.copy()
     X._chunks = (tuple(rows), X.chunks[1])  # known now, if they were not

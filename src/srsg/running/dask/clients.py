@@ -11,7 +11,7 @@ PATIENCE = 10
 """Seconds to wait for a scheduler to answer."""
 
 _connections: dict[str, Any] = {}
-"""Clients by the address of their scheduler, kept for the next fit."""
+"""Clients by the addresses of their schedulers, kept for the next fit."""
 
 
 class ClusterError(ConnectionError):
@@ -24,10 +24,10 @@ def needed_dask() -> Any:
 
 
 def answer_within(client: Any, seconds: float, ask: Callable[[], Awaitable[Any]]) -> Any:
-    """What a method of the client returns, with a bound on the time that it may take.
+    """The answer of a method of the client, with a time limit.
 
-    The connection to a scheduler that has stopped, but whose machine still runs, does not break:
-    without a bound the client would wait forever.
+    The connection to a stopped scheduler does not break as long as its machine runs: without a
+    limit the client would wait forever.
     """
 
     async def answer() -> Any:
@@ -44,7 +44,7 @@ def answer_within(client: Any, seconds: float, ask: Callable[[], Awaitable[Any]]
 
 
 def client_of(choice: Any) -> Any:
-    """The client that ``engine=`` asks for: a client itself, the current one, or one by address."""
+    """The client for ``engine=``: a given client, the current one, or one by address."""
     distributed = needed_dask()
     if choice == "dask":
         try:

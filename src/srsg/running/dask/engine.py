@@ -1,7 +1,7 @@
 """Blocks on the workers of a Dask cluster, which hold the points in shards.
 
-A shard never leaves its owner: the tasks that read it are bound to that worker. What travels
-between workers are the rows that a block needs, the block itself, and what is found in shards.
+A shard never leaves its owner: the tasks that read it are bound to that worker. Only the rows that
+a block needs, the block itself and the results of its shards travel between workers.
 """
 
 from __future__ import annotations
@@ -10,29 +10,22 @@ from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from srsg.points import (
-    BLOCK_SIZE,
-    Points,
-    Rows,
-    row_digests,
-    row_slices,
-    stored,
-)
-from srsg.running import Block, Result, ShardScan, serial_linear_algebra
+from srsg.points import BLOCK_SIZE, Points, Rows, row_digests, row_slices, stored
+from srsg.running import Block, Result, ShardScan, ThreadEngine, serial_linear_algebra
 from srsg.running.dask.shards import (
-    ArrayChunk,
-    Chunk,
+    MakeShard,
     Placement,
     Shard,
     ShardedPoints,
-    array_chunks,
     check_reports,
-    send,
+    chunks_of_array,
+    sent_shard,
 )
 from srsg.running.dask.task_pool import (
     Lost,
@@ -46,13 +39,13 @@ from srsg.running.store import NO_STORE, Store, combine_digests
 from srsg.types import IntArray
 
 PRODUCTS_PER_TASK = 5e9
-"""Multiplications in one worker's scan of its points: they take a fraction of a second."""
+"""Multiplications in one worker's scan of its points: a fraction of a second."""
 
 BYTES_PER_BLOCK = 2**26
-"""The most bytes of rows that a block starts with."""
+"""The most bytes of rows at the start of a block."""
 
 SHARE_UNDER_WAY = 1 / 12
-"""The fraction of a worker's memory for the rows of all unfinished blocks: every worker gets every
+"""The share of a worker's memory for the rows of all unfinished blocks: every worker gets every
 block."""
 
 BYTES_PER_SHARD = 2**27
@@ -67,17 +60,12 @@ class DaskEngine:
     client : distributed.Client
         The connection to the cluster.
     progress : Progress
-        Told about every block that is done.
+        Shows every finished block.
     store : Store
-        Where algorithms keep the work done so far.
+        Keeps finished work.
     """
 
-    def __init__(
-        self,
-        client: Any,
-        progress: Progress = SILENT,
-        store: Store = NO_STORE,
-    ) -> None:
+    def __init__(self, client: Any, progress: Progress = SILENT, store: Store = NO_STORE) -> None:
         self.client, self.progress, self.store = client, progress, store
         self.block_size, self.spare_memory = BLOCK_SIZE, 0.0
 
@@ -93,15 +81,8 @@ class DaskEngine:
         *,
         label: str,
     ) -> list[Result]:
-        shared: list[Any] = []
-
-        def submit(block: Block) -> list[Any]:
-            if not shared or shared[-1].status != "finished":  # lost with all workers that had it
-                shared.append(send(self.client, data, broadcast=True))
-            return [self.client.submit(_apply, task, shared[-1], block, pure=False)]
-
-        pool = TaskPool(self.client, submit, lambda workers, under_way: [], label)
-        return pool.results(blocks, self.progress)
+        # Work on points in this process: only scans are worth sending to workers.
+        return ThreadEngine(progress=self.progress).map(task, data, blocks, label=label)
 
     def scan(
         self,
@@ -125,14 +106,16 @@ class DaskEngine:
         """Fetch the rows that a block needs and start it.
 
         Here and below, the futures of intermediate results are not kept, so that workers forget
-        these results as soon as they have been used.
+        these results after use.
         """
         submit, index = self.client.submit, task.rows(block)
         bounds = np.searchsorted(index, points.starts)
         rows = [
             submit(_take, shard, index[start:end] - first, workers=[owner], pure=False)
-            for (shard, owner, first), start, end in zip(
-                points.owned(), bounds, bounds[1:], strict=False
+            for shard, owner, first, start, end in zip(
+                *(points.shards.futures, points.shards.owners, points.starts[:-1]),
+                *(bounds[:-1], bounds[1:]),
+                strict=True,
             )
             if end > start
         ]
@@ -143,23 +126,16 @@ class DaskEngine:
         """Scan every shard, in one task for each owner, and finish a block."""
         submit = self.client.submit
         places = points.places_of_owners()
-        found = [
-            submit(
-                _scan_shard,
-                task,
-                started,
-                points.starts[mine],
-                *(points.shards.futures[place] for place in mine),
-                workers=[owner],
-                pure=False,
-            )
-            for owner, mine in places.items()
-        ]
+        scanned = []
+        for owner, mine in places.items():
+            shards = [points.shards.futures[place] for place in mine]
+            facts = task, started, points.starts[mine], *shards
+            scanned.append(submit(_scan_shards, *facts, workers=[owner], pure=False))
         order = np.argsort(np.concatenate(list(places.values())))
-        return submit(_finish, task, started, order, *found, pure=False)
+        return submit(_finish, task, started, order, *scanned, pure=False)
 
     def _lost_shards(self, points: ShardedPoints) -> Lost:
-        """For work of which every piece needs every shard: makes lost shards again."""
+        """Restores lost shards, for work of which every piece needs every shard."""
 
         def lost(workers: dict[str, int], under_way: list[int]) -> list[int]:
             missing = points.shards.missing(workers)
@@ -193,18 +169,16 @@ class DaskEngine:
                 'engine="threads", or make X dense.'
             )
         if not isinstance(x, np.ndarray):
-            return self.place(array_chunks(x, self.client, prepared=True))
+            return self.place(chunks_of_array(x, self.client, prepared=True))
         fair_share = -(-len(x) // self.n_workers)
         rows = max(1, min(fair_share, BYTES_PER_SHARD // (8 * x.shape[1])))
-        starts = range(0, len(x), rows)
-        placed = self.place([ArrayChunk(x[at : at + rows], prepared=True) for at in starts])
+        placed = self.place([partial(sent_shard, x[part]) for part in row_slices(len(x), rows)])
         return replace(placed, here=Points(x))
 
     def gathered(self, points: Points) -> Points:
-        """The points in this process, in a file that is deleted together with them.
+        """The points in this process, in a temporary file.
 
-        They come in parts, one after the other, so they may be more than this process has memory
-        for.
+        They arrive in parts, so they may exceed the memory of this process.
         """
         assert isinstance(points, ShardedPoints)
         if points.here is not None:
@@ -222,8 +196,8 @@ class DaskEngine:
                 yield from self._of_shards(points, partial(_some, rows=rows), label, [place])
                 stage.advance()
 
-    def place(self, chunks: Sequence[Chunk], *, name: str = "X") -> ShardedPoints:
-        """Have the workers turn these chunks into shards, and return them as points.
+    def place(self, chunks: Sequence[MakeShard], *, name: str = "X") -> ShardedPoints:
+        """Have the workers turn chunks into shards: points.
 
         Raises
         ------
@@ -232,11 +206,8 @@ class DaskEngine:
         """
         shards = Placement(self.client, chunks)
         self._make(shards, list(range(len(chunks))), "points to the workers")
-        reports = shards.reports
-        check_reports(reports, name)
-        starts = np.concatenate(([0], np.cumsum([report.shape[0] for report in reports])))
-        first = reports[0]
-        return ShardedPoints(shards=shards, starts=starts, width=first.shape[1], kind=first.dtype)
+        check_reports(shards.reports, name)
+        return ShardedPoints(shards=shards)
 
     def fingerprint(self, points: Points) -> str:
         return combine_digests([self.row_digests(points)])
@@ -253,17 +224,15 @@ class DaskEngine:
         label: str,
         places: Sequence[int] | None = None,
     ) -> list[Any]:
-        """What ``task`` makes of a shard and the index of its first point, for all or some."""
+        """``task(shard, index of its first point)`` for all shards, or those at some places."""
 
         def submit(place: int) -> list[Any]:
-            shards = points.shards
-            owner, first = shards.owners[place], int(points.starts[place])
-            shard = shards.futures[place]
+            shard, owner = points.shards.futures[place], points.shards.owners[place]
+            first = int(points.starts[place])
             return [self.client.submit(task, shard, first, workers=[owner], pure=False)]
 
-        every = range(len(points.starts) - 1)
         pool = TaskPool(self.client, submit, self._lost_shards(points), label)
-        return pool.results(every if places is None else places, SILENT)
+        return pool.results(range(len(points.starts) - 1) if places is None else places, SILENT)
 
     def quiet(self) -> DaskEngine:
         same = copy(self)
@@ -279,7 +248,7 @@ class DaskEngine:
             return shards.submit(place, living_workers(self.client))
 
         def lost(workers: dict[str, int], under_way: list[int]) -> list[int]:
-            return [each for each in under_way if shards.owners[places[each]] not in workers]
+            return [piece for piece in under_way if shards.owners[places[piece]] not in workers]
 
         reports = TaskPool(self.client, submit, lost, label).results(places, self.progress)
         for place, report in zip(places, reports, strict=True):
@@ -295,11 +264,6 @@ def _some(shard: Shard, first: int, rows: slice) -> Any:
     return shard.starting_at(first).x[rows]
 
 
-def _apply(task: Callable[[Any, Any], Any], data: Any, block: Any) -> Any:
-    with serial_linear_algebra():
-        return task(data, block)
-
-
 def _take(shard: Shard, places: IntArray) -> Any:
     assert shard.points is not None
     return shard.points.x[places]
@@ -310,7 +274,7 @@ def _start(task: Any, block: Any, index: IntArray, nothing: Any, *rows: Any) -> 
         return task.start(Rows(np.concatenate([nothing, *rows]), index), block)
 
 
-def _scan_shard(task: Any, started: Any, starts: IntArray, *shards: Shard) -> list[Any]:
+def _scan_shards(task: Any, started: Any, starts: IntArray, *shards: Shard) -> list[Any]:
     with serial_linear_algebra():
         return [
             task.scan_shard(shard.starting_at(int(first)), started)
@@ -318,8 +282,8 @@ def _scan_shard(task: Any, started: Any, starts: IntArray, *shards: Shard) -> li
         ]
 
 
-def _finish(task: Any, started: Any, order: IntArray, *found: list[Any]) -> Any:
-    """``order`` gives, for every shard, its place among the results of all owners."""
-    all_found = [each for of_owner in found for each in of_owner]
+def _finish(task: Any, started: Any, order: IntArray, *scanned: list[Any]) -> Any:
+    """``order`` has the place of every shard among the results of all owners."""
+    seen = list(chain.from_iterable(scanned))
     with serial_linear_algebra():
-        return task.finish(started, [all_found[place] for place in order])
+        return task.finish(started, [seen[place] for place in order])

@@ -106,14 +106,13 @@ def read_array(
         _parquet()  # the client needs it to understand the answer
     request = Request(labels=labels, columns=columns, variable=variable)
     threads = max(1, sum(living_workers(client).values()))
-    facts = (str(Path(path).absolute()), request, threads)
 
-    def submit(_: int) -> list[Any]:
-        return [client.submit(describe, *facts, pure=False)]
+    def submit(place: str) -> list[Any]:
+        return [client.submit(describe, place, request, threads, pure=False)]
 
+    # By a pool, so that the loss of a worker does not matter.
     pool = TaskPool(client, submit, lambda workers, under_way: [], f"layout of {path}")
-    # By the pool, so that a worker lost in the meantime does not matter.
-    (layout,) = pool.results([0], SILENT)
+    (layout,) = pool.results([str(Path(path).absolute())], SILENT)
     array = import_module("dask.array").from_array(
         replace(layout, found=None),  # goes to every worker
         chunks=(tuple(np.diff(layout.ends, prepend=0).tolist()), layout.shape[1]),

@@ -1,15 +1,16 @@
 """Points in shards: each shard has consecutive points and lies on the worker that owns it.
 
-A shard is made from a chunk, which a worker reads, computes or receives. The client knows how, so
-a shard that is lost with its worker can be made again.
+A shard is made from a chunk that a worker reads, computes or receives. The client knows how, so a
+shard that is lost with its worker can be made again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import Any, Protocol
+from functools import cached_property, partial
+from operator import attrgetter
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,9 +25,8 @@ PATIENCE = 600.0
 """Seconds to send a shard, or to hear where shards are: long enough for a slow network."""
 
 
-@dataclass(frozen=True)
-class Report:
-    """What the client has to know about a chunk."""
+class Report(NamedTuple):
+    """What the client has to know about a shard."""
 
     shape: tuple[int, ...]
     dtype: np.dtype
@@ -35,7 +35,7 @@ class Report:
 
 
 class Shard(Sized):
-    """The points of one chunk, scaled to unit length, and the report on it."""
+    """The points of one chunk, scaled to unit length, and a report."""
 
     def __init__(self, chunk: Any, *, prepared: bool = False) -> None:
         values = np.asarray(chunk)
@@ -44,14 +44,14 @@ class Shard(Sized):
         self.report = Report(values.shape, dtype, wrong)
         self.points: Points | None = None
         if wrong is None and values.size:
-            # Whoever clusters them leaves rows of zeros out.
+            # Rows of zeros are left out later.
             unit = values if prepared else unit_points(values, keep_zero_rows=True).x
             x = np.require(unit, dtype, ["C", "W"])
             # Made once, and counted as memory of the shard.
             self.points = Points(x).with_single_precision()
 
     def starting_at(self, first: int) -> Points:
-        """The points, the first of which has this index among all points."""
+        """The points, given the index of the first among all points."""
         assert self.points is not None
         return replace(self.points, first=first)
 
@@ -61,22 +61,14 @@ def _not_finite(values: NDArray[np.floating]) -> float | None:
     return float(wrong[0]) if wrong.size else None
 
 
-class Chunk(Protocol):
-    """Where the values of a shard come from."""
-
-    def submit(self, client: Any, worker: str, again: bool) -> list[Any]:
-        """Have a worker make the shard, this one if possible; its future is the last.
-
-        ``again`` tells that the shard was made before and is lost."""
+MakeShard = Callable[[Any, str, bool], Any]
+"""Has a worker make a shard from a chunk, and returns its future. It takes the client, the worker
+(another one if that has the chunk), and whether the shard was made before and is lost."""
 
 
 def send(client: Any, data: Any, **where: Any) -> Any:
-    """The future of data that are sent to workers."""
+    """Send data to workers, and return the future."""
     return answer_within(client, PATIENCE, lambda: client.scatter(data, hash=False, **where))
-
-
-def report_of(shard: Shard) -> Report:
-    return shard.report
 
 
 def check_reports(reports: Sequence[Report], name: str) -> None:
@@ -101,9 +93,6 @@ class ShardedPoints(Points):
 
     x: NDArray[np.floating] = field(init=False, repr=False)
     shards: Placement
-    starts: IntArray
-    width: int
-    kind: np.dtype
     lazy: Any = field(default=None, repr=False)
     """The unit vectors as a dask array, where there is one."""
     here: Points | None = field(default=None, repr=False)
@@ -112,24 +101,25 @@ class ShardedPoints(Points):
     in_shards = True
 
     @cached_property
+    def starts(self) -> IntArray:
+        """The index of the first point of every shard, and the number of points."""
+        sizes = [report.shape[0] for report in self.shards.reports]
+        return np.concatenate(([0], np.cumsum(sizes)))
+
+    @cached_property
     def n(self) -> int:
         return int(self.starts[-1])
 
     @cached_property
     def n_features(self) -> int:
-        return self.width
+        return self.shards.reports[0].shape[1]
 
     @property
     def dtype(self) -> np.dtype:
-        return self.kind
+        return self.shards.reports[0].dtype
 
     def lazy_rows(self) -> Any:
         return self.lazy
-
-    def owned(self) -> list[tuple[Any, str, int]]:
-        """For every shard its future, its owner and the index of its first point."""
-        shards = self.shards
-        return list(zip(shards.futures, shards.owners, self.starts.tolist(), strict=False))
 
     def places_of_owners(self) -> dict[str, list[int]]:
         """The places of the shards of every worker that has any."""
@@ -159,18 +149,18 @@ class Placement:
     Parameters
     ----------
     client : distributed.Client
-    chunks : sequence of Chunk
-        Where the values of each shard come from.
+    chunks : sequence of MakeShard
+        How each shard is made.
     """
 
-    def __init__(self, client: Any, chunks: Sequence[Chunk]) -> None:
-        self.client, self.chunks = client, list(chunks)
-        self.futures: list[Any] = [None] * len(self.chunks)
-        self.owners: list[str] = [""] * len(self.chunks)
-        self.reports: list[Any] = [None] * len(self.chunks)
+    def __init__(self, client: Any, chunks: Sequence[MakeShard]) -> None:
+        self.client, self.chunks = client, chunks
+        self.futures: list[Any] = [None] * len(chunks)
+        self.owners: list[str] = [""] * len(chunks)
+        self.reports: list[Any] = [None] * len(chunks)
 
     def missing(self, workers: dict[str, int]) -> list[int]:
-        """The places of shards that no living worker owns, or that the scheduler has forgotten."""
+        """Places of shards without a living owner, or forgotten by the scheduler."""
         return [
             place
             for place, owner in enumerate(self.owners)
@@ -178,7 +168,7 @@ class Placement:
         ]
 
     def submit(self, place: int, workers: dict[str, int]) -> list[Any]:
-        """Have the worker with the fewest shards make one; the last future is its report."""
+        """Have the worker with the fewest shards make one: the futures of it and of its report."""
         load = dict.fromkeys(workers, 0.0)
         for owner in self.owners:
             if owner in load:
@@ -187,13 +177,12 @@ class Placement:
         worker = min(load, key=lambda address: (load[address], address))
         self.owners[place] = worker
         again = self.futures[place] is not None
-        futures = self.chunks[place].submit(self.client, worker, again)
-        self.futures[place] = futures[-1]
-        return [*futures, self.client.submit(report_of, futures[-1], pure=False)]
+        shard = self.futures[place] = self.chunks[place](self.client, worker, again)
+        return [shard, self.client.submit(attrgetter("report"), shard, pure=False)]
 
     def settle(self) -> None:
         """Note where every shard is now."""
-        # By their names: the client has no answer if only one of the futures was lost meanwhile.
+        # By name: the client has no answer if a single future was lost in the meantime.
         names = [future.key for future in self.futures]
         scheduler = self.client.scheduler
         try:
@@ -206,44 +195,30 @@ class Placement:
             self.owners[place] = next(iter(where.get(future.key, ())), "")
 
 
-@dataclass(frozen=True)
-class ArrayChunk:
-    """Values that the client has, and sends to a worker."""
-
-    values: NDArray
-    prepared: bool = False
-
-    def submit(self, client: Any, worker: str, again: bool) -> list[Any]:
-        values = send(client, self.values, workers=[worker])
-        options = {"prepared": self.prepared, "workers": [worker], "pure": False}
-        return [client.submit(Shard, values, **options)]
+def sent_shard(values: NDArray, client: Any, worker: str, again: bool) -> Any:
+    """A shard of unit vectors that the client has, and sends to a worker."""
+    chunk = send(client, values, workers=[worker])
+    return client.submit(Shard, chunk, prepared=True, workers=[worker], pure=False)
 
 
-@dataclass(frozen=True)
-class GraphChunk:
-    """A chunk of a dask array, computed on the worker that will own the shard."""
-
-    values: Any
-    """What ``dask.array.Array.to_delayed`` returns for the chunk."""
-    on_worker: bool
-    """Whether a worker has it already; the shard is then made there."""
-    prepared: bool = False
-
-    def submit(self, client: Any, worker: str, again: bool) -> list[Any]:
-        from dask.delayed import delayed
-        from dask.graph_manipulation import clone
-
-        # The scheduler may still know the chunk by its name, bound to a worker that is gone, and
-        # would wait for that worker though others could compute it.
-        values = clone(self.values) if again and not self.on_worker else self.values
-        shard = delayed(Shard, pure=False)(values, prepared=self.prepared)
-        if self.on_worker:
-            return [client.compute(shard)]
-        return [client.compute(shard, workers=[worker], allow_other_workers=True)]
-
-
-def array_chunks(X: Any, client: Any, *, prepared: bool) -> list[GraphChunk]:
+def chunks_of_array(X: Any, client: Any, *, prepared: bool) -> list[MakeShard]:
     """The chunks of a dask array, of unit vectors if they are ``prepared``."""
-    on_worker = {str(key) for key in client.futures}
     delayed = X.to_delayed(optimize_graph=False).ravel()
-    return [GraphChunk(each, str(each.key) in on_worker, prepared) for each in delayed]
+    ready = {str(key) for key in client.futures}
+    return [partial(_computed_shard, one, str(one.key) in ready, prepared) for one in delayed]
+
+
+def _computed_shard(
+    chunk: Any, on_worker: bool, prepared: bool, client: Any, worker: str, again: bool
+) -> Any:
+    """A shard computed by its owner; a chunk that is ``on_worker`` decides which one that is."""
+    from dask.delayed import delayed
+    from dask.graph_manipulation import clone
+
+    if on_worker:
+        return client.compute(delayed(Shard, pure=False)(chunk, prepared=prepared))
+    # The scheduler may still know the chunk by its name, bound to a worker that is gone, and would
+    # wait for that worker though others could compute it.
+    values = clone(chunk) if again else chunk
+    shard = delayed(Shard, pure=False)(values, prepared=prepared)
+    return client.compute(shard, workers=[worker], allow_other_workers=True)

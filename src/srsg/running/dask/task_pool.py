@@ -1,8 +1,8 @@
 """Many tasks on a cluster whose workers may be lost.
 
-The client is in control: a few pieces of work are in progress at a time, and pieces that are lost
-with a worker are submitted again. So every piece must be a pure function of inputs that the client
-can name.
+The client is in control: a few pieces of work are in progress at a time, and pieces lost with a
+worker are submitted again. So every piece must be a pure function of inputs that the client can
+name.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ PATIENCE = 60.0
 """Seconds to wait for a worker when all are lost."""
 
 TRIES = 5
-"""How often a piece is submitted again when its worker is lost."""
+"""How often a piece is submitted again after the loss of its worker."""
 
 CHECK_INTERVAL = 1.0
-"""Seconds between two checks of which workers are alive."""
+"""Seconds between two checks of the workers."""
 
 
 class TaskPool:
@@ -40,17 +40,13 @@ class TaskPool:
         Submits what a piece needs and returns the futures; the last one is that of its result.
     lost : callable
         Given the living workers and the pieces in progress, restores what the pieces need and
-        returns those that have to be submitted again.
+        returns the pieces to submit again.
     label : str
         The name of the work in progress bars and error messages.
     """
 
     def __init__(
-        self,
-        client: Any,
-        submit: Callable[[Any], list[Any]],
-        lost: Lost,
-        label: str,
+        self, client: Any, submit: Callable[[Any], list[Any]], lost: Lost, label: str
     ) -> None:
         self.client, self.submit, self.lost, self.label = client, submit, lost, label
         self.under_way: dict[int, list[Any]] = {}
@@ -62,7 +58,7 @@ class TaskPool:
         progress: Progress,
         done: Callable[[Any], None] | None = None,
     ) -> list[Any]:
-        """The results of all pieces, in their order; ``done`` is called with each as it arrives."""
+        """The results of all pieces, in order; ``done`` is called with each as it arrives."""
         found: dict[int, Any] = {}
         # In reverse, since pieces are taken from the end; lost ones go back there and come first.
         waiting = list(range(len(pieces)))[::-1]
@@ -75,18 +71,17 @@ class TaskPool:
                     again: list[int] = []
                     while waiting and len(self.under_way) < pieces_under_way(workers):
                         place = waiting.pop()
-                        if not self._submit(place, pieces):
+                        if not self._submit(place, pieces[place]):
                             again.append(place)
                             break
                     # Woken by a result, or after a while to see which workers are still alive.
                     place, future = self._next_event()
-                    if future is not None and self._is_current(place, future):
-                        if self._take(place, future, found):
-                            stage.advance()
-                            if done is not None:
-                                done(found[place])
-                        else:
-                            again.append(place)
+                    if future is not None and not self._take(place, future, found):
+                        again.append(place)
+                    elif future is not None:
+                        stage.advance()
+                        if done is not None:
+                            done(found[place])
                     if again or time.monotonic() - checked > CHECK_INTERVAL:
                         workers = living_workers(self.client)
                         again += self.lost(workers, [p for p in self.under_way if p not in again])
@@ -98,7 +93,7 @@ class TaskPool:
                         self._cancel(self.under_way.pop(lost, []))
                         waiting.append(lost)
         except BaseException as error:
-            # Also after Ctrl-C: the cluster must not go on with work that nobody waits for.
+            # Also after Ctrl-C: the cluster must not go on for nothing.
             for futures in self.under_way.values():
                 self._cancel(futures)
             if isinstance(error, Exception) and self.client.status != "running":
@@ -106,46 +101,41 @@ class TaskPool:
             raise
         return [found[place] for place in range(len(pieces))]
 
-    def _submit(self, place: int, pieces: Sequence[Any]) -> bool:
-        """Submit a piece; False if what it needs was lost with its workers."""
-        try:
-            futures = self._submitted(pieces[place])
-        except CancelledError:  # the scheduler has forgotten a shard
-            return False
-        self.under_way[place] = futures
-        futures[-1].add_done_callback(lambda future: self.events.put((place, future)))
-        return True
-
-    def _submitted(self, piece: Any) -> list[Any]:
-        """Submit a piece, again if the worker that it was sent to has just died."""
+    def _submit(self, place: int, piece: Any) -> bool:
+        """Submit a piece, again if its worker has just died; False if what it needs was lost."""
         for _ in range(TRIES):
             try:
-                return self.submit(piece)
+                futures = self.submit(piece)
+                break
             except ClusterError:
                 raise
+            except CancelledError:  # the scheduler has forgotten a shard
+                return False
             except OSError:  # CommClosedError is one, and so is the end of a connection
                 if self.client.status != "running":
                     raise
             # The scheduler learns of the loss a moment later than whoever sends something there.
             time.sleep(CHECK_INTERVAL)
-        raise self._lost_too_often()
+        else:
+            raise self._lost_too_often()
+        self.under_way[place] = futures
+        futures[-1].add_done_callback(lambda future: self.events.put((place, future)))
+        return True
 
     def _next_event(self) -> tuple[int, Any]:
-        try:
-            return self.events.get(timeout=CHECK_INTERVAL)
-        except queue.Empty:
-            return -1, None
-
-    def _is_current(self, place: int, future: Any) -> bool:
-        """Whether an event is about the present attempt, not one that was given up."""
-        return place in self.under_way and self.under_way[place][-1] is future
+        """A piece that is done or lost, and its future; no future if there is none for a while."""
+        with suppress(queue.Empty):
+            place, future = self.events.get(timeout=CHECK_INTERVAL)
+            # An attempt that was given up may end, too.
+            if place in self.under_way and self.under_way[place][-1] is future:
+                return place, future
+        return -1, None
 
     def _take(self, place: int, future: Any, found: dict[int, Any]) -> bool:
         """Take a result; False if it was lost."""
-        distributed = needed_dask()
         if future.status == "error":
             error = future.exception()
-            if isinstance(error, distributed.KilledWorker):
+            if isinstance(error, needed_dask().KilledWorker):
                 raise self._lost_too_often() from error
             raise error
         if future.status != "finished":
@@ -196,7 +186,7 @@ def living_workers(client: Any) -> dict[str, int]:
 
 
 def pieces_under_way(workers: dict[str, int]) -> int:
-    """How many pieces are in progress at a time: one for every thread, and a few to follow."""
+    """Pieces in progress at a time: one for every thread, and a few to follow."""
     return sum(workers.values()) + 2
 
 

@@ -13,38 +13,36 @@ PATIENCE = 120.0
 """Seconds for workers to import the package and answer."""
 
 _checked: WeakKeyDictionary[Any, set[str]] = WeakKeyDictionary()
-"""The workers of every client that are known to have the same code."""
+"""The workers of every client that have the same code."""
 
 
 def check_versions(client: Any, workers: Iterable[str]) -> None:
     """Refuse workers without the package, or with another version of it.
 
     Without this check such a worker ends as soon as it gets work, and the cluster just seems to
-    have none. Or it works, with other results than this process would have. Every worker is asked
-    once.
+    have none. Or it works, with other results than this process. Every worker is asked once.
 
     Raises
     ------
     ClusterError
-        That names a worker and says what is wrong with it.
+        If a worker has other code; the message names it.
     """
-    known = _checked.setdefault(client, set())
-    new = sorted(set(workers) - known)
+    same = _checked.setdefault(client, set())
+    new = sorted(set(workers) - same)
     if not new:
         return
-    found = answer_within(
+    answers = answer_within(
         client, PATIENCE, lambda: client.run(_in_thread(), workers=new, on_error="return")
     )
-    for worker, facts in found.items():
-        problem = _problem(facts)
-        if problem:
+    for worker, facts in answers.items():
+        if problem := _problem(facts):
             raise ClusterError(
                 f"The Dask worker at {worker} {problem}. Install the same version of srsg on all "
                 "workers and here, and start the workers again."
             )
-        # One that was lost before it could answer is asked again if it comes back.
+        # A worker lost before it could answer is asked again if it comes back.
         if not isinstance(facts, Exception):
-            known.add(worker)
+            same.add(worker)
 
 
 def _problem(facts: Any) -> str:
@@ -67,10 +65,10 @@ def _own_facts() -> tuple[str, str]:
 
 
 def _in_thread() -> Callable[[], Awaitable[tuple[str, str]]]:
-    """:func:`code_facts` for workers: importing the package must not block their event loop.
+    """:func:`code_facts` for workers: the import of the package must not block their event loop.
 
-    A worker that has just started has to tell its nanny so. Dask does not start a worker again
-    that is lost before.
+    A worker that has just started has to tell its nanny. Dask does not restart a worker that is
+    lost before that.
     """
     facts = code_facts()
 
@@ -85,8 +83,8 @@ def _in_thread() -> Callable[[], Awaitable[tuple[str, str]]]:
 def code_facts() -> Callable[[], tuple[str, str]]:
     """A function that returns the version of the package and a digest of its source code.
 
-    It is made within another function because it is then sent with its code: a function of a module
-    is sent by name, and a worker without the module could not even say what is wrong.
+    A function made inside another one is sent with its code. A function of a module is sent by
+    name, and a worker without the module could not even say what is wrong.
 
     Examples
     --------
