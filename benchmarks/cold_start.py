@@ -4,8 +4,8 @@
 
 Every row is a new process. Compiling is given in processor seconds, which other programs on the
 machine hardly change, and as a ratio to importing scikit-learn and compiling a trivial function, in
-the same round. They include all that a second process takes, if the fit starts one. ``--src`` adds
-other checkouts.
+the same round. ``--src`` adds other checkouts; if a fit there starts a second process, what this
+takes is included.
 """
 
 from __future__ import annotations
@@ -74,11 +74,6 @@ print(json.dumps(
 ))
 """
 
-ALONE = """
-import srsg.coding.ahead
-srsg.coding.ahead.MEMORY = float("inf")  # never enough for a second process
-"""
-
 BY_THEMSELVES = "sys.modules['srsg.kernels.parts'] = None  # as if numba did not have what it needs"
 NO_COLLECTION = "import gc; gc.disable()"
 
@@ -125,9 +120,9 @@ PAGE = """# The first fit in an empty cache
 Written by `python -m benchmarks.cold_start --src BEFORE/src --rounds N --write FILE`; do not edit.
 Every row is a new process that fits 100 digits. Compiling is given in processor seconds, which
 other programs on the machine hardly change, and as a ratio to importing scikit-learn and compiling
-a trivial function in the same round. They include all that a second process takes, its imports too;
-*functions* are those that the fit's own process has compiled. *fit* is the time by the clock.
-Medians, with the least and the most in brackets. *Checkout 1* is the version before this work.
+a trivial function in the same round. *functions* are those that were compiled, and *fit* is the
+time by the clock. Medians, with the least and the most in brackets. *Checkout 1* is the version
+before this work.
 
 {table}
 
@@ -135,12 +130,6 @@ Medians, with the least and the most in brackets. *Checkout 1* is the version be
 
 ## Why it is not longer
 
-- The kernel of the sweeps, which takes as long as nearly all others together, is compiled by a
-  second process while the fit compiles those of the l1 codes (`srsg.coding.ahead`). The fit then
-  loads it from the folder of compiled code. This happens once for each folder, where two cores and
-  1 GB of memory are free to use; `n_jobs=1` does without it. The second process compiles only this
-  kernel: it gets its arguments from the fit, so it needs no scikit-learn, whose import takes a
-  second.
 - Helpers are linked into the kernels that call them and optimised only there
   (`srsg.kernels.parts`). numba optimises each helper by itself as well, together with all that it
   calls, and again with every function above it. That row of the table shows what it costs.
@@ -203,14 +192,8 @@ def one_round(others: list[Path]) -> dict[str, Run]:
         found["first fit"] = run(program(), here, cache)
         found["first fit of the next process"] = run(program(), here, cache)
         found["then float32 points"] = run(program("float32"), here, cache)
-    # The last two change this process only, so that they are compared with one that works alone.
-    found["first fit without a second process"] = run(program(prepare=ALONE), here)
-    found["the same, helpers compiled by themselves"] = run(
-        program(prepare=BY_THEMSELVES + ALONE), here
-    )
-    found["the same, without garbage collection"] = run(
-        program(prepare=NO_COLLECTION + ALONE), here
-    )
+    found["first fit, helpers compiled by themselves"] = run(program(prepare=BY_THEMSELVES), here)
+    found["first fit, without garbage collection"] = run(program(prepare=NO_COLLECTION), here)
     return found
 
 

@@ -16,14 +16,13 @@ import numpy as np
 from sklearn.decomposition import PCA
 
 from paper.datasets import load_dataset
+from srsg import cluster_graph
 from srsg.coding import L1Codes, l1_codes
-from srsg.cutting.cut import kmeans_labels
-from srsg.cutting.embedding import agreement, auto_bridge, embedded_graph
+from srsg.cutting.embedding import agreement
 from srsg.features import Scattering
 from srsg.graph import symmetrized
 from srsg.metrics import scores
 from srsg.points import unit_points
-from srsg.running import ThreadEngine
 
 N_DIGITS = 10
 
@@ -76,17 +75,14 @@ def elastic_net_codes(x: np.ndarray, lam: float) -> L1Codes:
 
 def clusters(codes: L1Codes, seed: int) -> np.ndarray:
     """Clusters by ratio cut and commute times, of the graph weighed by agreement."""
-    graph, run = agreement(symmetrized(codes.codes)), ThreadEngine()
-    embedding = embedded_graph(
-        graph,
-        N_DIGITS * EIGENVECTORS_PER_CLUSTER,
-        codes.neighbors,
-        auto_bridge(graph, N_DIGITS),
-        "ratio",
-        run,
-        commute_time=True,
+    return cluster_graph(
+        agreement(symmetrized(codes.codes)),
+        N_DIGITS,
+        neighbors=codes.neighbors,
+        cut="ratio",
+        n_eigenvectors=N_DIGITS * EIGENVECTORS_PER_CLUSTER,
+        random_state=seed,
     )
-    return kmeans_labels(embedding.vectors, N_DIGITS, random_state=seed, engine=run)
 
 
 def principal_components(x: np.ndarray, seed: int) -> np.ndarray:

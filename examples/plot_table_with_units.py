@@ -12,10 +12,9 @@ import numpy as np
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_wine
 from sklearn.decomposition import PCA
-from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from srsg import SRSG, StabilitySearch
+from srsg import SRSG, PreparedClusterer, StabilitySearch
 from srsg.metrics import clustering_accuracy
 
 wine = load_wine()
@@ -28,13 +27,19 @@ for name, column in zip(wine.feature_names, X.T, strict=True):
 # -------------------------------
 # Standardising gives every column the same weight. But it also moves the origin into the middle of
 # the data, so that a point and its mirror image have the same code up to the sign. ``affine=True``
-# appends a constant coordinate, which tells them apart.
+# appends a constant coordinate, which tells them apart. :class:`srsg.PreparedClusterer` puts the
+# scaling and the clusterer together.
+
+
+def standardised(clusterer):
+    return PreparedClusterer(clusterer, scale="standard")
+
 
 models = {
     "raw": SRSG(3, random_state=0),
-    "standardised": make_pipeline(StandardScaler(), SRSG(3, random_state=0)),
-    "standardised, affine": make_pipeline(StandardScaler(), SRSG(3, affine=True, random_state=0)),
-    "K-means, standardised": make_pipeline(StandardScaler(), KMeans(3, n_init=10, random_state=0)),
+    "standardised": standardised(SRSG(3, random_state=0)),
+    "standardised, affine": standardised(SRSG(3, affine=True, random_state=0)),
+    "K-means, standardised": standardised(KMeans(3, n_init=10, random_state=0)),
 }
 accuracy = {name: clustering_accuracy(y, model.fit_predict(X)) for name, model in models.items()}
 for name, value in accuracy.items():
@@ -52,12 +57,10 @@ print("chosen:", search.best_name_)
 # The wines in the plane of the two leading principal components of the standardised table. The
 # clusters of the raw table follow proline alone.
 
-standardised = StandardScaler().fit_transform(X)
-plane = PCA(2).fit_transform(standardised)
+plane = PCA(2).fit_transform(StandardScaler().fit_transform(X))
 figure, axes = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained")
 for ax, name in zip(axes, ("raw", "standardised, affine"), strict=True):
-    model = models[name]
-    labels = model.labels_ if name == "raw" else model[-1].labels_
+    labels = models[name].labels_
     for label in np.unique(labels):
         ax.scatter(*plane[labels == label].T, s=18, label=f"cluster {label}")
     ax.set(title=f"{name}: accuracy {accuracy[name]:.2f}", xticks=[], yticks=[])
