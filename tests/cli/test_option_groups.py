@@ -13,8 +13,8 @@ from sklearn.datasets import load_digits
 from typer.testing import CliRunner
 
 from srsg.cli import app, cluster, compare, info, predict
-from srsg.cli.cluster_options import MethodOptions, OutputFiles, RunningOptions
-from srsg.cli.groups import Reading, with_groups
+from srsg.cli.cluster_options import Fitting, Writing
+from srsg.cli.groups import Preparing, Reading, with_groups
 from srsg.features import Scattering
 from support import cli_runs
 
@@ -68,7 +68,7 @@ def options_of(command):
 
 def test_every_field_is_an_option_of_cluster():
     offered = {each.name for each in typer.main.get_command(app).commands["cluster"].params}
-    for group in (MethodOptions, OutputFiles, RunningOptions, Reading):
+    for group in (Fitting, Writing, Reading, Preparing):
         assert {each.name for each in fields(group)} <= offered
 
 
@@ -107,7 +107,7 @@ def test_features_of_images(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--features", "wavelets"], "'wavelets' is not one of scattering"),
+        (["--features", "wavelets"], "'wavelets' is not one of 'scattering'"),
         (["--features", "scattering"], "needs gray images"),
         (["--features", "scattering", "--model", "m.srsg"], "--model cannot be combined"),
     ],

@@ -172,13 +172,12 @@ def _notes_on_gaps(X: Any, impute: str | None) -> list[str]:
 
 def notes_on_near_rows(X: Any) -> list[str]:
     """A note on rows that nearly repeat another, if they are many."""
-    near = count_near_rows(X) if isinstance(X, np.ndarray) else 0
+    near = count_near_rows(X) if isinstance(X, np.ndarray) and len(X) else 0
     if near <= MANY * X.shape[0]:
         return []
     return [
-        f"{near} of {len(X)} rows nearly repeat another, which then explains them alone: graphs "
-        "may fall into pieces. Round the columns, so that such rows are equal and count as one "
-        "point, or use --method kmeans"
+        f"{near} of {len(X)} rows nearly repeat another row, and the graph may fall into pieces: "
+        "round the columns to make such rows equal, or use --method kmeans"
     ]
 
 
@@ -186,7 +185,10 @@ def scale_warning(X: Any, table: Table) -> str | None:
     """A warning if a few columns outweigh the others."""
     from srsg.search.candidates import shares_one_unit
 
-    if table.image_shape or not isinstance(X, np.ndarray) or shares_one_unit(complete_rows(X)):
+    if table.image_shape or not isinstance(X, np.ndarray):
+        return None
+    rows = complete_rows(X)
+    if not len(rows) or shares_one_unit(rows):
         return None
     return (
         f"columns have different units, and column {heaviest_column(table)} outweighs others: "
