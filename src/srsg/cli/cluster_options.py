@@ -39,7 +39,9 @@ class Fitting:
     gamma: float | None = fitting("For srsg and lr-l1: weight of the regularisation.")
     n_neighbors: int | None = fitting("Number of nearest neighbours of each point.")
     step: float | None = fitting("For srsg: step size.")
-    lam_divisor: float | None = fitting("For ensc: divides the least lam of an empty code.")
+    lam_divisor: float | None = fitting(
+        "For ensc: lam is the smallest at which a code is empty, divided by this."
+    )
     l1_ratio: float | None = fitting("For ensc: share of the l1 norm.")
     n_nonzero: int | None = fitting("For omp, ridge and ensc: most points in a code.")
     scale_neighbor: int | None = fitting("For sc: the neighbour whose distance is a point's scale.")

@@ -41,8 +41,8 @@ _RANGE = re.compile(r"The '(\w+)' parameter of \w+")
 
 # How messages of the library name a parameter together with its value.
 _VALUE = re.compile(
-    r"\b(affine|columns|drop_missing|encoding|gamma|l1_ratio|labels|lam|max_memory|n_candidates"
-    r"|n_clusters|n_neighbors|n_nonzero|novelty|scale_neighbor|step|store|variable)"
+    r"\b(affine|columns|drop_missing|encoding|gamma|l1_ratio|labels|lam|lam_divisor|max_memory"
+    r"|n_candidates|n_clusters|n_neighbors|n_nonzero|novelty|scale_neighbor|step|store|variable)"
     r"=(True\b|\.\.\.|)"
 )
 

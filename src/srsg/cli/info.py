@@ -29,11 +29,7 @@ def info(data: str = options.DATA, *, reading: Reading, json: bool = options.JSO
         facts = [replace(fact, advice=_advice(fact, table)) for fact in inspect_table(table)]
         outlook = [] if min(table.X.shape) < 2 else _outlook(table)
     if json:
-        shown = {
-            "facts": [asdict(fact) for fact in facts],
-            "notes": table.notes,
-            "outlook": outlook,
-        }
+        shown = {"facts": list(map(asdict, facts)), "notes": table.notes, "outlook": outlook}
         print(jsonlib.dumps(shown, indent=2))
         return
     lines = [(fact.about, fact.found, fact.advice) for fact in facts]
@@ -71,9 +67,10 @@ def _outlook(table: Table) -> list[str]:
 
     columns = look_at_columns(table.X)
     names = [name for name, _ in auto_candidates(columns, {})]
-    plan = f"compares {'; '.join(names[:-1])} and {names[-1]}, and takes the most stable"
     if len(names) == 1:
         plan = f"clustered by {names[0]}"
+    else:
+        plan = f"compares {'; '.join(names[:-1])} and {names[-1]}, and takes the most stable"
     lines = [f"the data look like {columns.value}; {plan}"]
     if columns in (Columns.FEW, Columns.FEW_IN_SEVERAL_UNITS):
         lines.append(
