@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def info(data: str = options.DATA, *, reading: Reading, json: bool = options.JSON) -> None:
-    """Show what is in a file, what srsg cluster will do with it, and what to do about problems."""
+    """Show what is in a file, what srsg cluster will do with it, and how to solve problems."""
     with bars(json) as progress:
         from srsg.files import read_points
         from srsg.files.inspection import inspect_table
@@ -43,7 +43,7 @@ def info(data: str = options.DATA, *, reading: Reading, json: bool = options.JSO
 
 
 def _advice(fact: Fact, table: Table) -> str:
-    """Advice on a fact; that on columns of different units depends on what the search does."""
+    """Advice on a fact; on columns of different units, it depends on what the search does."""
     from srsg.cli.inputs import scale_warning
     from srsg.files.inspection import heaviest_column
 
@@ -74,7 +74,7 @@ def _outlook(table: Table) -> list[str]:
     lines = [f"the data look like {columns.value}; {plan}"]
     if columns in (Columns.FEW, Columns.FEW_IN_SEVERAL_UNITS):
         lines.append(
-            f"with {table.X.shape[1]} columns directions say little, so distances decide; methods "
+            f"with {table.X.shape[1]} columns, directions say little, so distances decide; methods "
             "other than sc, smce and kmeans will do worse"
         )
     elif table.X.shape[1] <= 3:

@@ -51,7 +51,7 @@ def check_outputs(
 
 
 def _same_file(one: Path, other: Path) -> bool:
-    """Whether two paths lead to the same file, by links of either kind or by another spelling."""
+    """Whether two paths lead to the same file, through links or different spellings."""
     try:
         return os.path.samefile(one, other)
     except OSError:  # one of them does not exist
@@ -78,7 +78,7 @@ def write_rows(
     path: Path, table: Table, labels: NDArray, confidence: NDArray, *, append: bool
 ) -> None:
     """Write labels and confidences next to the names of the rows, or next to all columns."""
-    # Further digits may differ between machines.
+    # More digits may differ between machines.
     rounded = confidence.round(6)
     if append:
         append_labels(path, table, {"cluster": labels, "confidence": rounded})
@@ -176,7 +176,7 @@ class Result:
         )
 
     def summary(self, files: Mapping[str, Path]) -> dict[str, Any]:
-        """The result in numbers, as --json prints it."""
+        """The result in numbers, as printed by --json."""
         labels, y = self.model.labels_, self.table.y
         sizes = np.unique(labels, return_counts=True)[1]
         return {
