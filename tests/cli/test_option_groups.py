@@ -13,8 +13,10 @@ from sklearn.datasets import load_digits
 from typer.testing import CliRunner
 
 from srsg.cli import app, cluster, compare, info, predict
-from srsg.cli.cluster_options import MethodOptions, OutputFiles, RunningOptions
-from srsg.cli.groups import Reading, with_groups
+from srsg.cli.cluster_options import Fitting, Writing
+from srsg.cli.console import as_options
+from srsg.cli.groups import Preparing, Reading, with_groups
+from srsg.explaining.confidence import confidence
 from srsg.features import Scattering
 from support import cli_runs
 
@@ -68,7 +70,7 @@ def options_of(command):
 
 def test_every_field_is_an_option_of_cluster():
     offered = {each.name for each in typer.main.get_command(app).commands["cluster"].params}
-    for group in (MethodOptions, OutputFiles, RunningOptions, Reading):
+    for group in (Fitting, Writing, Reading, Preparing):
         assert {each.name for each in fields(group)} <= offered
 
 
@@ -104,10 +106,61 @@ def test_features_of_images(tmp_path):
     assert shapes[0][1] > 64
 
 
+def test_the_report_of_features_shows_images(tmp_path):
+    digits = load_digits()
+    np.savez(tmp_path / "digits.npz", X=digits.data[:60], y=digits.target[:60], shape=[8, 8])
+    page = tmp_path / "page.html"
+    options = ("-m", "kmeans", "--features", "scattering", "--scale", "standard", "--report", page)
+    cli_runs.good("cluster", tmp_path / "digits.npz", "-k", 3, *options)
+    assert 'class="thumb' in page.read_text()
+
+
+def test_confidence_is_computed_once(tmp_path, monkeypatch):
+    calls = []
+
+    def counted(*arguments):
+        calls.append(arguments)
+        return confidence(*arguments)
+
+    for module in ("cli.outputs", "report.facts"):
+        monkeypatch.setattr(f"srsg.{module}.confidence", counted)
+    np.save(tmp_path / "x.npy", np.random.default_rng(0).random((30, 4)))
+    files = ("-o", tmp_path / "labels.csv", "--report", tmp_path / "page.html")
+    cli_runs.good("cluster", tmp_path / "x.npy", "-k", 2, "-m", "kmeans", *files)
+    assert len(calls) == 1
+
+
+@pytest.mark.parametrize(
+    "options",
+    [["--candidates", "9"], ["--affine"], ["--id", "a"], ["--report", "r.html"], ["--gray"]],
+    ids=lambda options: options[0],
+)
+def test_points_of_a_cluster_stay_there(tmp_path, options):
+    scheduler = ("-m", "l1", "--scheduler", "tcp://127.0.0.1:1")
+    line = cli_runs.the_error("cluster", tmp_path / "x.npy", *scheduler, *options, code=2)
+    assert f"{options[0]} needs the points in this process" in line
+
+
+@pytest.mark.parametrize(
+    ("message", "shown"),
+    [
+        ("n_clusters=9 exceeds the points", "-k 9 exceeds the points"),
+        ("The 'lam' parameter of SRSG must be a float.", "--lam must be a float."),
+        ("name one with variable=...", "name one with --variable"),
+        ("and set affine=True.", "and set --affine."),
+        ("with store= the work is kept", "with --store the work is kept"),
+        ("take fewer threads with n_jobs", "take fewer threads with --jobs"),
+        ("slam=3 and x_lam=3 are no options", "slam=3 and x_lam=3 are no options"),
+    ],
+)
+def test_messages_name_options_instead_of_parameters(message, shown):
+    assert as_options(message) == shown
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--features", "wavelets"], "'wavelets' is not one of scattering"),
+        (["--features", "wavelets"], "'wavelets' is not one of 'scattering'"),
         (["--features", "scattering"], "needs gray images"),
         (["--features", "scattering", "--model", "m.srsg"], "--model cannot be combined"),
     ],

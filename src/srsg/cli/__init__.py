@@ -22,10 +22,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (cluster, compare, predict):
-    app.command()(with_groups(command))
-app.command()(with_groups(info, leave_out=["drop_missing"]))
-app.command()(demo)
+for command in (cluster, compare, predict, info, demo):
+    leave_out = ["drop_missing"] if command is info else []  # it counts rows with missing values
+    app.command()(with_groups(command, leave_out))
 
 
 def _print_version(wanted: bool) -> None:

@@ -20,7 +20,7 @@ from srsg.running.progress import SILENT, Progress, Stage, send_progress_to
 def bars(quiet: bool = False) -> Iterator[Progress]:
     """Show the stages of all work in the block on standard error, if that is a terminal.
 
-    Elsewhere only notes are printed, since bars would fill a log file; if quiet, nothing is.
+    Elsewhere only notes are printed, because bars would fill a log file; if quiet, nothing is.
     """
     if quiet or not errors.is_terminal:
         with send_progress_to(SILENT):

@@ -27,10 +27,10 @@ def cluster(
 ) -> None:
     """Cluster the points of a file or the images of a folder.
 
-    Several methods are compared on samples of the points, and the one whose clusters are most
-    stable is taken; --method names one instead.
+    Several methods are compared on samples of the points, and the one with the most stable clusters
+    is used, unless --method names one.
 
-    Labels go to standard output as CSV, or to the file that -o names. Files that exist are
+    Labels are written to standard output as CSV, or to the file given by -o. Existing files are
     replaced, except DATA itself.
     """
     # Notes are for people, and JSON is for programs.
@@ -81,7 +81,7 @@ def cluster(
 
 
 def _choices(estimator: Any, clusters: int | str) -> list[str]:
-    """What was left to the program to choose, what it chose, and why."""
+    """Notes on what the program chose, and why."""
     lines = []
     if hasattr(estimator, "best_name_"):
         lines.append(

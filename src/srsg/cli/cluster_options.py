@@ -16,7 +16,7 @@ from srsg.registry import Method, methods
 
 SEARCH = Method(AUTO, "search by stability", None, "srsg:StabilitySearch")
 
-# Options that need the points in this process: those of a cluster stay there.
+# Options that need the points in this process; with --scheduler, points stay on the cluster.
 NEED_POINTS = (
     *("drop_missing", "image_size", "gray", "id_column", "keep_ids", "scale", "impute"),
     *("affine", "n_candidates", "append", "model", "report"),
@@ -39,9 +39,11 @@ class Fitting:
     gamma: float | None = fitting("For srsg and lr-l1: weight of the regularisation.")
     n_neighbors: int | None = fitting("Number of nearest neighbours of each point.")
     step: float | None = fitting("For srsg: step size.")
-    lam_divisor: float | None = fitting("For ensc: divides the least lam of an empty code.")
+    lam_divisor: float | None = fitting(
+        "For ensc: lam is the smallest at which a code is empty, divided by this."
+    )
     l1_ratio: float | None = fitting("For ensc: share of the l1 norm.")
-    n_nonzero: int | None = fitting("For omp, ridge and ensc: most points in a code.")
+    n_nonzero: int | None = fitting("For omp, ridge and ensc: maximum number of points in a code.")
     scale_neighbor: int | None = fitting("For sc: the neighbour whose distance is a point's scale.")
     affine: bool | None = fitting(
         "Add a constant coordinate, so that a point and its mirror image differ.",
@@ -53,18 +55,18 @@ class Fitting:
         show_default="the values of DATA",
     )
     n_candidates: int | None = fitting(
-        "For very many points: code each point over this many candidates, such as 100, that an "
-        "index finds.",
+        "For very many points: number of candidates that each point is coded over, such as 100; an "
+        "index finds them.",
         "--candidates",
         show_default="all points",
     )
     store: str | None = fitting(
-        "Folder that keeps results: an interrupted run continues, and another -k is quick.",
+        "Folder that keeps results: an interrupted run can continue, and another -k is quick.",
         metavar="FOLDER",
         show_default=False,
     )
     max_memory: str | None = fitting(
-        "Most memory to use besides the data, such as 2GB.", show_default="half of what is free"
+        "Maximum memory besides the data, such as 2GB.", show_default="half of what is free"
     )
     scheduler: str | None = fitting(
         "Dask scheduler, such as tcp://127.0.0.1:8786: its workers read DATA (.npy .parquet .zarr) "
@@ -76,13 +78,13 @@ class Fitting:
     n_jobs: int | None = options.JOBS
 
     def parameters(self) -> dict[str, Any]:
-        """The parameters of the estimator that are given."""
+        """Parameters given for the estimator."""
         others = ("method", "features", "max_memory", "scheduler")
         given = {name: value for name, value in vars(self).items() if value is not None}
         return {name: value for name, value in given.items() if name not in others}
 
     def chosen(self) -> Method:
-        """The method by its name; without a name, the search or, with options of srsg, srsg."""
+        """The named method; by default the search, or srsg if its options are given."""
         # The search compares methods, so it does not have their options.
         own = self.scheduler or self.parameters().keys() - {"random_state", "n_jobs"}
         name = self.method or ("srsg" if own else AUTO)
@@ -100,14 +102,14 @@ class Writing:
     report: Path | None = writing("A report to open in a browser: .html.")
 
     def by_content(self) -> dict[str, Path]:
-        """The files that are asked for, by what goes into them, without standard output."""
+        """The files to write, by their content, without standard output."""
         labels = None if self.output == options.STANDARD_OUTPUT else self.output
         files = {"labels": labels, "graph": self.graph, "model": self.model, "report": self.report}
         return {content: path for content, path in files.items() if path is not None}
 
 
 def check_combinations(method: Method, clusters: int | str, *groups: Any) -> None:
-    """Raise an error for options that cannot be combined; the groups have all other options."""
+    """Raise an error for options that cannot be combined; ``groups`` hold all options but -k."""
     options_given = [item for group in groups for item in vars(group).items()]
     given = {name for name, value in options_given if value not in (None, False, "none")}
     no_graph, name = not method.builds_graph, method.name

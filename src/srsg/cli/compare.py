@@ -47,10 +47,10 @@ def compare(
     json: bool = options.JSON,
     quiet: bool = options.QUIET,
 ) -> None:
-    """Cluster by several methods and compare them: accuracy, NMI, ARI, seconds, memory.
+    """Cluster with several methods and compare them: accuracy, NMI, ARI, seconds, memory.
 
-    Without known classes it shows how far the methods agree with each other. Each method runs in a
-    process of its own; its memory is the most that it held beyond what it started with.
+    Without known classes, it shows how far the methods agree with each other. Each method runs in
+    a process of its own; its memory is the peak beyond what the process held at the start.
     """
     quiet = quiet or json
     names = names or list(options.METHODS)
@@ -66,7 +66,7 @@ def compare(
         if clusters is None:
             if table.y is None:
                 raise typer.BadParameter(
-                    "say how many clusters there are (-k) or which classes are known (--labels)."
+                    "give the number of clusters (-k) or known classes (--labels)."
                 )
             clusters = len(set(table.y.tolist()))
         # Checked here, once: otherwise every method would fail with the same error.
@@ -91,7 +91,7 @@ def compare(
 def show(
     results: Sequence[MethodResult], output: Path | None, *, json: bool = False, quiet: bool = False
 ) -> None:
-    """Print the results and write them to a file; an error if every method failed."""
+    """Print the results and write them to a file; raise an error if every method failed."""
     rows = [row_of(result) for result in results]
     if output is not None:
         _write(output, rows)
@@ -107,7 +107,7 @@ def show(
 
 
 def row_of(result: MethodResult) -> dict[str, Any]:
-    """What a table or JSON shows of a method."""
+    """The row of a method, in tables and JSON."""
     return {
         "method": result.method,
         **{name: round(result.scores[name], 4) if result.scores else None for name in SCORES},

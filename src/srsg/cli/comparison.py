@@ -45,8 +45,8 @@ class MethodResult:
     seconds : float or None
         Duration of the fit; None if it failed.
     megabytes : float or None
-        The most memory that the fit held beyond what the process held before; None if it failed,
-        or where the system does not tell.
+        Peak memory of the fit beyond what the process held before; None if it failed or the system
+        does not say.
     error : str or None
         Why it failed.
     warnings : tuple of str
@@ -140,7 +140,7 @@ def _in_own_process(name: str, task: tuple[Any, ...], progress: Progress) -> Met
     try:
         here.send(task)
         return _listen(here, progress)
-    except (EOFError, OSError):  # it is gone: the system kills what takes too much memory
+    except (EOFError, OSError):  # it died: the system kills processes that take too much memory
         process.join()
         return MethodResult(name, error=f"its process ended with status {process.exitcode}")
     finally:
@@ -150,7 +150,7 @@ def _in_own_process(name: str, task: tuple[Any, ...], progress: Progress) -> Met
 
 
 def _context() -> Any:
-    """Processes that start with the libraries already loaded, where the system has such."""
+    """How processes start: with the libraries loaded already, where the system allows that."""
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
@@ -182,7 +182,7 @@ def _listen(connection: Connection, progress: Progress, stage: Stage | None = No
 
 
 class _SentProgress(Progress):
-    """Sends progress to the main process; stands for each of its own stages, too."""
+    """Sends progress to the main process; it is also the stage, since stages are nested."""
 
     def __init__(self, connection: Connection, method: str) -> None:
         self._send, self._method = connection.send, method
@@ -203,7 +203,7 @@ class _SentProgress(Progress):
 
 
 def _measure(connection: Connection, name: str) -> None:
-    """Receive a task and send its result, in the other process."""
+    """Receive a task and send its result; runs in the other process."""
     with suppress(EOFError):  # the main process was stopped before it sent anything
         task = connection.recv()
         connection.send(_fitted(name, task, _SentProgress(connection, name)))

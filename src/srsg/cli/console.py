@@ -24,10 +24,10 @@ INTERRUPTED = 130  # the exit status that shells expect from a program ended by 
 
 _UsageError: Any = typer.BadParameter.__mro__[1]  # typer has no other name for it
 
-# Options whose names are not those of the parameters that they set.
+# Options that are named differently from their parameter.
 _OWN = {"n_clusters": "-k", "n_candidates": "--candidates", "n_jobs": "--jobs", "id_column": "--id"}
 
-# Words in messages of the libraries, and what the command line says instead.
+# Words in messages of libraries, and their replacement on the command line.
 _PHRASES = {
     "Value error, ": "",
     "keep_missing=True": "srsg cluster --impute median",
@@ -39,10 +39,10 @@ _PHRASES = {
 # How scikit-learn names a parameter that is out of range.
 _RANGE = re.compile(r"The '(\w+)' parameter of \w+")
 
-# How messages of the library name a parameter together with its value.
+# A parameter with its value, as in messages of this library.
 _VALUE = re.compile(
-    r"\b(affine|columns|drop_missing|encoding|gamma|l1_ratio|labels|lam|max_memory|n_candidates"
-    r"|n_clusters|n_neighbors|n_nonzero|novelty|scale_neighbor|step|store|variable)"
+    r"\b(affine|columns|drop_missing|encoding|gamma|l1_ratio|labels|lam|lam_divisor|max_memory"
+    r"|n_candidates|n_clusters|n_neighbors|n_nonzero|novelty|scale_neighbor|step|store|variable)"
     r"=(True\b|\.\.\.|)"
 )
 
@@ -56,7 +56,7 @@ class Commands(TyperGroup):
     def make_context(self, *args: Any, **kwargs: Any) -> Any:
         try:
             return super().make_context(*args, **kwargs)
-        except KeyboardInterrupt:  # before a command has begun; typer would say nothing
+        except KeyboardInterrupt:  # before a command starts; typer would print nothing
             raise fail("stopped.", INTERRUPTED) from None
 
     def invoke(self, ctx: Any) -> Any:
@@ -132,7 +132,7 @@ def _with_stop(message: str) -> str:
 
 
 def _close_output() -> None:
-    """Drop what standard output still holds, so that Python does not try to write it at exit."""
+    """Discard buffered output, so that Python does not try to write it at exit."""
     with suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())

@@ -1,4 +1,4 @@
-"""``srsg demo``: all methods on data that ship with scikit-learn, and a page about SRSG."""
+"""``srsg demo``: all methods on data of scikit-learn, and a report on SRSG."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def demo(output: Path = FOLDER, jobs: int | None = JOBS, quiet: bool = QUIET) ->
     check_writable(page)
     check_writable(table)
     if not quiet:
-        say(f"1797 handwritten digits by {len(METHODS)} methods: {', '.join(METHODS)}")
+        say(f"1797 handwritten digits, {len(METHODS)} methods: {', '.join(METHODS)}")
     with bars(quiet) as progress, progress.stage("the whole demo", len(METHODS) + 2) as whole:
         with progress.stage("loading", 1):
             from sklearn.datasets import load_digits

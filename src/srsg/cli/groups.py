@@ -12,7 +12,7 @@ from srsg.cli.options import parse_columns, parse_size, reading
 
 
 def with_groups(command: Callable[..., None], leave_out: Sequence[str] = ()) -> Callable[..., None]:
-    """A command whose parameters that are dataclasses become one option for each field.
+    """A command with one option for each field of its parameters that are dataclasses.
 
     Parameters
     ----------
@@ -21,8 +21,8 @@ def with_groups(command: Callable[..., None], leave_out: Sequence[str] = ()) -> 
     leave_out : sequence of str
         Fields that are not options of this command; they keep their defaults.
     """
-    # typer makes one option of every parameter and knows no groups, so it is shown a function
-    # with all fields as parameters.
+    # typer makes an option of every parameter and has no groups, so it is shown a function whose
+    # parameters are all the fields.
     parameters: list[Parameter] = []
     groups: dict[str, Any] = {}
     hints = get_type_hints(command, include_extras=True)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def info(data: str = options.DATA, *, reading: Reading, json: bool = options.JSON) -> None:
-    """Show what is in a file, what srsg cluster will do with it, and what to do about problems."""
+    """Show what is in a file, what srsg cluster will do with it, and how to solve problems."""
     with bars(json) as progress:
         from srsg.files import read_points
         from srsg.files.inspection import inspect_table
@@ -29,11 +29,7 @@ def info(data: str = options.DATA, *, reading: Reading, json: bool = options.JSO
         facts = [replace(fact, advice=_advice(fact, table)) for fact in inspect_table(table)]
         outlook = [] if min(table.X.shape) < 2 else _outlook(table)
     if json:
-        shown = {
-            "facts": [asdict(fact) for fact in facts],
-            "notes": table.notes,
-            "outlook": outlook,
-        }
+        shown = {"facts": list(map(asdict, facts)), "notes": table.notes, "outlook": outlook}
         print(jsonlib.dumps(shown, indent=2))
         return
     lines = [(fact.about, fact.found, fact.advice) for fact in facts]
@@ -47,7 +43,7 @@ def info(data: str = options.DATA, *, reading: Reading, json: bool = options.JSO
 
 
 def _advice(fact: Fact, table: Table) -> str:
-    """Advice on a fact; that on columns of different units depends on what the search does."""
+    """Advice on a fact; on columns of different units, it depends on what the search does."""
     from srsg.cli.inputs import scale_warning
     from srsg.files.inspection import heaviest_column
 
@@ -71,13 +67,14 @@ def _outlook(table: Table) -> list[str]:
 
     columns = look_at_columns(table.X)
     names = [name for name, _ in auto_candidates(columns, {})]
-    plan = f"compares {'; '.join(names[:-1])} and {names[-1]}, and takes the most stable"
     if len(names) == 1:
         plan = f"clustered by {names[0]}"
+    else:
+        plan = f"compares {'; '.join(names[:-1])} and {names[-1]}, and takes the most stable"
     lines = [f"the data look like {columns.value}; {plan}"]
     if columns in (Columns.FEW, Columns.FEW_IN_SEVERAL_UNITS):
         lines.append(
-            f"with {table.X.shape[1]} columns directions say little, so distances decide; methods "
+            f"with {table.X.shape[1]} columns, directions say little, so distances decide; methods "
             "other than sc, smce and kmeans will do worse"
         )
     elif table.X.shape[1] <= 3:

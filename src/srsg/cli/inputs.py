@@ -1,4 +1,4 @@
-"""Points for a command: read, checked, and the notes that users get on them."""
+"""Points for a command: how they are read, checked and prepared, with notes for the user."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def read(
     scheduler: str | None = None,
     features: Sequence[str] | None = None,
 ) -> Table:
-    """Read DATA as the options ask for, and print notes on it.
+    """Read DATA with the given options, and print notes on it.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def read(
     impute : {"median", "knn", "model"} or None
         How missing values will be filled in; None refuses them.
     append : bool
-        Whether labels will be appended to the table: an error if they cannot be.
+        Whether labels will be appended to the table; an error is raised if they cannot be.
     scheduler : str or None
         Address of a Dask scheduler whose workers read the points: the table has a dask array.
     features : sequence of str or None
@@ -124,7 +124,7 @@ def features_of(table: Table, features: str | None, jobs: int | None) -> Any:
 def prepare(
     estimator: Any, X: Any, table: Table, preparing: Preparing, fitting: Fitting
 ) -> tuple[Any, list[str]]:
-    """The model to fit: the estimator with its columns prepared; and notes for the user."""
+    """The model to fit, an estimator with its columns prepared, and notes for the user."""
     scale, notes = chosen_scale(X, table, preparing, by_search=fitting.chosen() is SEARCH)
     if scale == "standard" and fitting.affine is None and hasattr(estimator, "affine"):
         # Centring moved the origin inside the data. Two clusters on opposite sides of it would
@@ -172,21 +172,23 @@ def _notes_on_gaps(X: Any, impute: str | None) -> list[str]:
 
 def notes_on_near_rows(X: Any) -> list[str]:
     """A note on rows that nearly repeat another, if they are many."""
-    near = count_near_rows(X) if isinstance(X, np.ndarray) else 0
+    near = count_near_rows(X) if isinstance(X, np.ndarray) and len(X) else 0
     if near <= MANY * X.shape[0]:
         return []
     return [
-        f"{near} of {len(X)} rows nearly repeat another, which then explains them alone: graphs "
-        "may fall into pieces. Round the columns, so that such rows are equal and count as one "
-        "point, or use --method kmeans"
+        f"{near} of {len(X)} rows nearly repeat another row, and the graph may fall into pieces: "
+        "round the columns to make such rows equal, or use --method kmeans"
     ]
 
 
 def scale_warning(X: Any, table: Table) -> str | None:
-    """A warning if a few columns outweigh the others."""
+    """A warning if a few columns outweigh the others, else None."""
     from srsg.search.candidates import shares_one_unit
 
-    if table.image_shape or not isinstance(X, np.ndarray) or shares_one_unit(complete_rows(X)):
+    if table.image_shape or not isinstance(X, np.ndarray):
+        return None
+    rows = complete_rows(X)
+    if not len(rows) or shares_one_unit(rows):
         return None
     return (
         f"columns have different units, and column {heaviest_column(table)} outweighs others: "

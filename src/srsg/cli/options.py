@@ -20,9 +20,9 @@ METHODS = {method.name: method.title for method in methods().values()}
 def option(text: str, *names: str, default: Any = None, **more: Any) -> Any:
     """An option: the default value of a command's parameter, or of a field of a group.
 
-    Without names it is called like the parameter. Flags are named, so that they have no opposite
-    such as ``--no-gray``. Where a parser makes a list or a tuple of the text, the parameter is of
-    type Any, since typer has a meaning of its own for these types.
+    Without names, it has the name of the parameter. Flags are given names, so that they have no
+    opposite such as ``--no-gray``. A parameter whose parser returns a list or a tuple has the type
+    Any, because typer treats these types in its own way.
     """
     return typer.Option(default, *names, help=text, **more)
 
@@ -47,7 +47,7 @@ def parse_method(text: str) -> str:
 
 
 def parse_columns(text: str) -> list[str]:
-    """Names separated by commas; one that has a comma itself is in double quotes."""
+    """Names separated by commas; a name that contains a comma is in double quotes."""
     names = next(csv.reader([text], skipinitialspace=True), [])
     if not names or "" in names:
         raise typer.BadParameter(f"{text!r} has a column without a name.")
@@ -72,7 +72,7 @@ CLUSTERS = option(
     "Number of clusters.", "-k", "--clusters", default=AUTO, parser=parse_count, metavar="NUMBER"
 )
 SEED = option("Seed of K-means; the same seed gives the same labels.", "--seed", default=0, min=0)
-JOBS = option("Threads; results do not depend on them.", "--jobs", show_default="all cores")
+JOBS = option("Number of threads; results do not depend on it.", "--jobs", show_default="all cores")
 LABELS_FILE = writing(
     "Labels: .csv .tsv .csv.gz .json .xlsx .parquet .feather .npy .npz; - is standard output.",
     *("-o", "--output"),

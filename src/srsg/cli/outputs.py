@@ -51,7 +51,7 @@ def check_outputs(
 
 
 def _same_file(one: Path, other: Path) -> bool:
-    """Whether two paths lead to the same file, by links of either kind or by another spelling."""
+    """Whether two paths lead to the same file, through links or different spellings."""
     try:
         return os.path.samefile(one, other)
     except OSError:  # one of them does not exist
@@ -78,7 +78,7 @@ def write_rows(
     path: Path, table: Table, labels: NDArray, confidence: NDArray, *, append: bool
 ) -> None:
     """Write labels and confidences next to the names of the rows, or next to all columns."""
-    # Further digits may differ between machines.
+    # More digits may differ between machines.
     rounded = confidence.round(6)
     if append:
         append_labels(path, table, {"cluster": labels, "confidence": rounded})
@@ -126,7 +126,7 @@ class Result:
 
     @cached_property
     def confidence(self) -> Confidence:
-        """How surely each point belongs to its cluster."""
+        """How surely each point belongs to its cluster; computed once."""
         return confidence(self.model, self.X)
 
     def write(self, files: Writing) -> None:
@@ -134,9 +134,8 @@ class Result:
         if files.output != STANDARD_OUTPUT:
             self.write_labels(files)
         if files.graph is not None:
-            write_graph(
-                files.graph, clusterer_of(self.model).affinity_matrix_, labels=self.model.labels_
-            )
+            graph = clusterer_of(self.model).affinity_matrix_
+            write_graph(files.graph, graph, labels=self.model.labels_)
         if files.report is not None:
             self._write_report(files.report)
         if files.model is not None:
@@ -177,7 +176,7 @@ class Result:
         )
 
     def summary(self, files: Mapping[str, Path]) -> dict[str, Any]:
-        """The result in numbers, as --json prints it."""
+        """The result in numbers, as printed by --json."""
         labels, y = self.model.labels_, self.table.y
         sizes = np.unique(labels, return_counts=True)[1]
         return {
@@ -210,11 +209,9 @@ class Result:
 def lines_of(summary: Mapping[str, Any]) -> list[str]:
     """The summary as lines of text."""
     least, most = min(summary["sizes"]), max(summary["sizes"])
-    size = count_of(most, "point") + (
-        " each" if least == most and summary["n_clusters"] > 1 else ""
-    )
-    if least != most:
-        size = f"{least} to {size}"
+    size = count_of(most, "point")
+    if summary["n_clusters"] > 1:
+        size = f"{size} each" if least == most else f"{least} to {size}"
     lines = [
         f"{count_of(summary['n_points'], 'point')} in {count_of(summary['n_clusters'], 'cluster')} "
         f"of {size}, by {summary['method']} in {summary['seconds']:.1f} s"

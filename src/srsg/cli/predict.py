@@ -13,10 +13,10 @@ from srsg.cli.console import say
 from srsg.cli.groups import Reading
 from srsg.running.progress import announce_compiling
 
-MODEL: Any = typer.Argument(help="A model that srsg cluster --model wrote.", show_default=False)
+MODEL: Any = typer.Argument(help="A model written by srsg cluster --model.", show_default=False)
 NOVELTY = options.option(
-    "Give the label -1, for none of the clusters, to points that are explained worse than this "
-    "share of the fitted points, such as 0.05.",
+    "Label points -1, for no cluster, if they are explained worse than this share of the fitted "
+    "points, such as 0.05.",
     "--novelty",
 )
 
@@ -33,9 +33,9 @@ def predict(
 ) -> None:
     """Find the clusters of new points with a model, each with its confidence from 0 to 1.
 
-    Columns are matched by name with those that the model was fitted on, whatever their order;
-    in files without a header, the order of the columns counts. Labels go to standard output as CSV,
-    or to the file that -o names, which is replaced if it exists.
+    Columns are matched by name with those of the model, in any order; in files without a header,
+    the order of the columns counts. Labels are written to standard output as CSV, or to the file
+    given by -o, which is replaced if it exists.
     """
     with bars(quiet) as progress:
         with progress.stage("loading", 1):
