@@ -12,7 +12,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from distributed import Client
 
-from srsg import SRSG
+from srsg import SRSG, config_context
 from srsg.datasets import make_union_of_subspaces
 from srsg.metrics import clustering_accuracy
 
@@ -53,13 +53,13 @@ ax.set(xlabel="points of 200 features", ylabel="hours of coding", title="What ex
 ax.legend(frameon=False)
 
 # %%
-# Twice as many points take four times as long. If that is too long for you, ``approximate=True``
-# compares every point with a few hundred candidates only, on one machine.
+# Twice as many points take four times as long. If that is too long for you, ``n_candidates=200``
+# compares every point with so many candidates only, on one machine.
 #
 # The same code on a small cluster
 # --------------------------------
-# ``engine=`` takes the client of any Dask cluster. This one runs in two threads of this process,
-# while yours has an address. The chunks are along the rows.
+# The setting ``engine`` takes the client of any Dask cluster. This one runs in two threads of this
+# process, while yours has an address. The chunks are along the rows.
 
 X, y = make_union_of_subspaces(
     3000, n_subspaces=10, dimension=4, n_features=50, noise=0.03, random_state=0
@@ -67,7 +67,8 @@ X, y = make_union_of_subspaces(
 local = {"n_workers": 2, "threads_per_worker": 1, "processes": False}
 with Client(**local, dashboard_address="127.0.0.1:0") as client:
     points = da.from_array(X, chunks=(750, -1))
-    on_cluster = SRSG(n_clusters=10, engine=client, random_state=0).fit(points)
+    with config_context(engine=client):
+        on_cluster = SRSG(n_clusters=10, random_state=0).fit(points)
 print(f"accuracy {clustering_accuracy(y, on_cluster.labels_):.3f}")
 
 # %%

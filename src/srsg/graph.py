@@ -86,6 +86,15 @@ class FittedGraph:
         Certificates and other results of the method, by name.
     constant : float
         The constant coordinate that was appended to every point; 0 if none was.
+
+    Examples
+    --------
+    >>> from srsg import L1Graph
+    >>> from srsg.datasets import make_union_of_subspaces
+    >>> X, _ = make_union_of_subspaces(60, random_state=0)
+    >>> graph = L1Graph().fit_graph(X).graph_
+    >>> graph.coder.lam, graph.codes.shape
+    (0.1, (60, 60))
     """
 
     coder: Coder

@@ -39,6 +39,11 @@ class Method:
         module, name = self.path.split(":")
         return getattr(import_module(module), name)
 
+    @property
+    def builds_graph(self) -> bool:
+        """Whether it is a method of this package, which all build a graph."""
+        return self.path.startswith("srsg:")
+
     def paper(self, n_clusters: int, **parameters: Any) -> Any:
         """The estimator with the paper's settings."""
         return self.estimator(n_clusters, **{**self.paper_settings, **parameters})

@@ -176,7 +176,7 @@ def test_number_of_clusters_is_found_without_k(table):
     ("method", "options"),
     [
         ("srsg", {"lam": 0.2, "gamma": 0.3, "n-neighbors": 4, "step": 0.02}),
-        ("ensc", {"l1-ratio": 0.8, "gamma": 20}),
+        ("ensc", {"l1-ratio": 0.8, "n-nonzero": 4}),
         ("omp", {"n-nonzero": 2}),
         ("sc", {"scale-neighbor": 4}),
     ],
@@ -189,9 +189,9 @@ def test_options_reach_the_method(table, method, options):
     assert labels_of(done.stdout) == model.fit(planes()[0]).labels_.tolist()
 
 
-def test_memory_keeps_the_graph(tmp_path, table):
+def test_store_keeps_the_graph(tmp_path, table):
     for k in (3, 2):
-        good("cluster", table, "-k", k, "--labels", "kind", "--memory", tmp_path / "graphs")
+        good("cluster", table, "-k", k, "--labels", "kind", "--store", tmp_path / "graphs")
     assert len(list((tmp_path / "graphs").rglob("graph.*.npz"))) == 1
 
 
@@ -290,7 +290,7 @@ def test_demo_ends_with_its_report(tmp_path):
     assert page.stat().st_size > 100_000
     rows = rows_of(tmp_path / "demo" / "methods.csv")
     assert [row["method"] for row in rows] == list(srsg.methods())
-    best = max(rows, key=lambda row: float(row["AC"]))
+    best = max(rows, key=lambda row: float(row["NMI"]))
     assert best["method"] == "srsg"
 
 

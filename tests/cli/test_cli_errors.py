@@ -174,17 +174,10 @@ def test_full_disk_leaves_the_old_file(tmp_path, table, monkeypatch):
     assert path.read_text() == "old"
 
 
-@pytest.mark.parametrize(
-    ("module", "options", "advice"),
-    [
-        ("skops.io", ["--model", "m.srsg"], "srsg[cli]"),
-        ("faiss", ["--approximate"], "srsg[approximate]"),
-    ],
-)
-def test_missing_libraries(tmp_path, table, monkeypatch, module, options, advice):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setitem(sys.modules, module, None)
-    assert f"pip install '{advice}'" in the_error("cluster", table, "-k", 3, *options)
+def test_missing_index(table, monkeypatch):
+    monkeypatch.setitem(sys.modules, "faiss", None)
+    line = the_error("cluster", table, "-k", 3, "--candidates", 100)
+    assert "pip install 'srsg[approximate]'" in line
 
 
 def test_interrupt_in_process(table, monkeypatch):
@@ -192,7 +185,7 @@ def test_interrupt_in_process(table, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(SRSG, "fit", interrupted)
-    assert the_error("cluster", table, "-k", 3, code=130) == "error: stopped."
+    assert the_error("cluster", table, "-k", 3, "-m", "srsg", code=130) == "error: stopped."
 
 
 def test_bugs_keep_their_traceback(table, monkeypatch):
@@ -200,7 +193,7 @@ def test_bugs_keep_their_traceback(table, monkeypatch):
         raise KeyError("bug")
 
     monkeypatch.setattr(SRSG, "fit", bug)
-    assert isinstance(run("cluster", table, "-k", 3).exception, KeyError)
+    assert isinstance(run("cluster", table, "-k", 3, "-m", "srsg").exception, KeyError)
 
 
 def test_warnings_are_one_line(table, monkeypatch):
@@ -213,7 +206,7 @@ def test_warnings_are_one_line(table, monkeypatch):
     monkeypatch.setattr(SRSG, "fit", doubtful)
     with warnings.catch_warnings():
         warnings.simplefilter("always")
-        done = run("cluster", table, "-k", 3, "--labels", "kind")
+        done = run("cluster", table, "-k", 3, "--labels", "kind", "-m", "srsg")
     assert done.exit_code == 0
     assert "warning: take care" in done.stderr.splitlines()
     assert ".py" not in done.stderr
@@ -319,7 +312,6 @@ def test_broken_files_that_would_be_mapped(tmp_path, monkeypatch, kind):
     assert "f.npy" in the_error("cluster", made[kind](tmp_path), "-k", 2)
 
 
-@pytest.mark.parametrize("option", ["--memory", "--checkpoint"])
-def test_a_file_in_the_place_of_a_folder(table, option):
-    line = the_error("cluster", table, "-k", 3, "--labels", "kind", "-m", "l1", option, table)
-    assert f"{option} '{table}': is a file, not a folder." in line
+def test_a_file_in_the_place_of_a_folder(table):
+    line = the_error("cluster", table, "-k", 3, "--labels", "kind", "-m", "l1", "--store", table)
+    assert f"--store '{table}': is a file, not a folder." in line

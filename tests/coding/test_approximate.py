@@ -10,7 +10,7 @@ import pytest
 from sklearn.datasets import load_digits
 from sklearn.linear_model import Lasso
 
-from srsg import SRSG, L1Graph
+from srsg import SRSG, L1Graph, config_context
 from srsg.coding import approximate_l1_codes, l1_codes
 from srsg.coding.candidates import CandidateIndex
 from srsg.persistence import load_model, save_model
@@ -146,10 +146,10 @@ def test_neighbours_are_there_even_if_the_cells_are_empty():
 @pytest.mark.parametrize("estimator", [L1Graph, SRSG])
 def test_the_same_bits_for_any_number_of_threads(estimator, block_size, tmp_path):
     X = signed_points(700).x
-    settings = {"approximate": True, "n_candidates": 15, "random_state": 3}
+    settings = {"n_candidates": 15, "random_state": 3}
     one = estimator(10, **settings, n_jobs=1).fit(X)
     block_size(37)
-    two = estimator(10, **settings, n_jobs=2, memory=str(tmp_path)).fit(X)
+    two = estimator(10, **settings, n_jobs=2, store=tmp_path).fit(X)
     assert_same(one.codes_, two.codes_)
     for name in ("labels_", "neighbors_", "certified_", "kkt_violation_", "dual_gap_"):
         np.testing.assert_array_equal(getattr(one, name), getattr(two, name), err_msg=name)
@@ -158,14 +158,14 @@ def test_the_same_bits_for_any_number_of_threads(estimator, block_size, tmp_path
 
 
 def test_the_sample_follows_random_state_and_the_codes_do_not(tmp_path):
-    settings = {"approximate": True, "n_candidates": 10, "memory": str(tmp_path)}
+    settings = {"n_candidates": 10, "store": tmp_path}
     first, second = (
         L1Graph(10, **settings, random_state=seed).fit_graph(DIGITS.x) for seed in (0, 1)
     )
     assert len(first.certified_) == 1000
     assert (first.certified_ != second.certified_).any()
     assert_same(first.codes_, second.codes_)
-    again = L1Graph(10, **{**settings, "memory": None}, random_state=0).fit_graph(DIGITS.x)
+    again = L1Graph(10, **{**settings, "store": None}, random_state=0).fit_graph(DIGITS.x)
     np.testing.assert_array_equal(again.certified_, first.certified_)
     np.testing.assert_array_equal(again.kkt_violation_, first.kkt_violation_)
     assert first.kkt_quantiles_[0.5] == np.median(first.kkt_violation_)
@@ -177,11 +177,10 @@ def test_exact_codes_have_the_certificates_of_all_points():
     np.testing.assert_array_equal(model.certified_, np.arange(100))
     assert list(model.kkt_quantiles_) == [0.5, 0.9, 0.99, 1.0]
     assert model.kkt_quantiles_[1.0] == model.kkt_violation_.max()
-    assert SRSG(3, init=model.codes_).fit_graph(DIGITS.x[:100]).kkt_quantiles_ is None
 
 
 def test_page_and_file_have_the_quantiles(tmp_path):
-    model = L1Graph(10, approximate=True, n_candidates=20, random_state=0).fit(DIGITS.x)
+    model = L1Graph(10, n_candidates=20, random_state=0).fit(DIGITS.x)
     save_model(model, tmp_path / "model.srsg")
     loaded = load_model(tmp_path / "model.srsg")
     assert loaded.kkt_quantiles_ == model.kkt_quantiles_
@@ -195,30 +194,35 @@ def test_page_and_file_have_the_quantiles(tmp_path):
 def test_command_line(tmp_path):
     np.save(tmp_path / "digits.npy", DIGITS.x)
     options = ("cluster", tmp_path / "digits.npy", "-k", 10, "-o", tmp_path / "labels.csv")
-    found = json.loads(good(*options, "--approximate", "--candidates", 20, "--json").stdout)
+    found = json.loads(good(*options, "--candidates", 20, "--json").stdout)
     assert found["certificates"]["n_points"] == 1000
     quantiles = found["certificates"]["kkt_quantiles"]
     assert 0 < quantiles["50%"] < quantiles["100%"]
-    shown = good(*options, "--approximate", "--candidates", 20).stderr
+    shown = good(*options, "--candidates", 20).stderr
     assert f"50% {quantiles['50%']:.2g}, 90% {quantiles['90%']:.2g}" in " ".join(shown.split())
-    assert "--candidates needs --approximate" in the_error(*options, "--candidates", 20, code=2)
     assert "is not an option of the method omp" in the_error(
-        *options, "-m", "omp", "--approximate", code=2
+        *options, "-m", "omp", "--candidates", 20, code=2
     )
 
 
 def test_bad_choices_are_refused_before_any_work(monkeypatch):
     X = DIGITS.x[:50]
     with pytest.raises(ValueError, match="n_candidates=3 must be at least n_neighbors=5"):
-        L1Graph(3, approximate=True, n_candidates=3).fit(X)
-    with pytest.raises(ValueError, match="so it takes init='l1'"):
-        SRSG(3, approximate=True, init=np.zeros((50, 50))).fit(X)
+        L1Graph(3, n_candidates=3).fit(X)
     monkeypatch.setitem(sys.modules, "faiss", None)
     with pytest.raises(ImportError, match=r"pip install 'srsg\[approximate\]'"):
-        SRSG(3, approximate=True).fit(np.zeros((50, 5)))  # whose rows have no direction
+        SRSG(3, n_candidates=20).fit(np.zeros((50, 5)))  # whose rows have no direction
     L1Graph(3).fit_graph(X)
 
 
 def test_no_cluster_of_workers_has_an_index():
-    with pytest.raises(ValueError, match="take it with engine='threads'"):
-        L1Graph(3, approximate=True, engine="dask").fit(DIGITS.x)
+    pytest.importorskip("distributed")
+    from distributed import Client
+
+    options = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": "127.0.0.1:0"}
+    with (
+        Client(processes=False, **options) as client,
+        config_context(engine=client),
+        pytest.raises(ValueError, match="it requires engine='threads'"),
+    ):
+        L1Graph(3, n_candidates=20).fit(DIGITS.x)

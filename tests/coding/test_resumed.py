@@ -12,7 +12,7 @@ from srsg.coding import l1_codes, srsg_codes
 from srsg.points import unit_points
 from srsg.running import ThreadEngine
 from srsg.running.progress import SILENT, Progress
-from srsg.running.store import FolderCheckpoint
+from srsg.running.store import FolderStore
 
 
 class Interrupted(Progress):
@@ -36,8 +36,8 @@ def test_sweeps_go_on(tmp_path, label):
     points = unit_points(load_digits().data[:60])
     start = l1_codes(points, 0.1, n_neighbors=5)
 
-    def sweeps(progress, checkpoint=None):
-        kept = {} if checkpoint is None else {"checkpoint": FolderCheckpoint(checkpoint)}
+    def sweeps(progress, store=None):
+        kept = {} if store is None else {"store": FolderStore(store)}
         return srsg_codes(
             points,
             start.codes,

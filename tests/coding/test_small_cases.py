@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import sparse
-from srsg.coding.verification import certificates_hold
 
 from srsg.coding import (
     auto_step,
@@ -16,6 +15,7 @@ from srsg.coding import (
     smce_codes,
     theorem_step,
 )
+from srsg.coding.certified import certificates_hold
 from srsg.coding.smce import equal_rows
 from srsg.points import unit_points
 from srsg.running import ThreadEngine

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from srsg import SRSG
-from srsg.coding import auto_step, l1_codes, srsg_codes, sweep_run, theorem_step
+from srsg.coding import auto_step, l1_codes, srsg_codes, sweeps, theorem_step
 from srsg.coding.neighbors import undirected
 from srsg.graph import neighbor_graph
 from srsg.kernels.arrays import Codes
@@ -116,8 +116,8 @@ def test_points_solved_at_once_change_no_bit(monkeypatch, n_threads):
     l1 = l1_codes(points, 0.01, n_neighbors=5)
     settings = {"gamma": 0.001, "step": 0.1, "max_sweeps": 6, "tol": 0.0}
     one = srsg_codes(points, l1.codes, l1.neighbors, engine=ThreadEngine(1), **settings)
-    monkeypatch.setattr(sweep_run, "LEAST_SHARED", 4)
-    monkeypatch.setattr(sweep_run, "POINTS_PER_CALL", 3)
+    monkeypatch.setattr(sweeps, "LEAST_SHARED", 4)
+    monkeypatch.setattr(sweeps, "POINTS_PER_CALL", 3)
     from_csr = Codes.from_csr
     monkeypatch.setattr(Codes, "from_csr", lambda codes, spare=0: from_csr(codes))
     several = srsg_codes(points, l1.codes, l1.neighbors, engine=ThreadEngine(n_threads), **settings)
@@ -162,25 +162,6 @@ def test_points_without_codes_are_no_obstacle():
     assert model.codes_.nnz == 0
     assert model.n_sweeps_ == 1
     assert model.labels_.shape == (len(X),)
-
-
-def test_init_codes_are_used():
-    X, _ = near_planes(0)
-    l1 = SRSG(3, random_state=0).fit(X)
-    again = SRSG(3, init=l1.init_codes_, random_state=0).fit(X)
-    assert (again.codes_ != l1.codes_).nnz == 0
-    np.testing.assert_array_equal(again.neighbors_, l1.neighbors_)
-    other = SRSG(3, init=np.eye(len(X), k=1), random_state=0).fit_graph(X)
-    assert (other.codes_ != l1.codes_).nnz > 0
-
-
-def test_certificates_of_the_start_are_kept():
-    X, _ = near_planes(0, n_points=60)
-    l1 = l1_codes(unit_points(X), 0.1, n_neighbors=5)
-    model = SRSG().fit_graph(X)
-    np.testing.assert_array_equal(model.kkt_violation_, l1.kkt_violation)
-    np.testing.assert_array_equal(model.dual_gap_, l1.dual_gap)
-    assert SRSG(init=l1.codes).fit_graph(X).dual_gap_ is None
 
 
 def test_the_theorem_step_cuts_hardly_anything():

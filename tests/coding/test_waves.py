@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from srsg.coding import sweep_run
+from srsg.coding import sweeps
 from srsg.coding.sweeps import make_waves, neighbor_lists
 
 
@@ -49,7 +49,7 @@ def test_every_point_comes_once_and_after_those_it_waits_for(kind, n_points, n_t
     np.testing.assert_array_equal(np.sort(order), np.arange(n_points))
     assert not unmet(waves, graph)
     longest = max(len(part) for wave in waves for part in wave)
-    assert 0 < longest <= sweep_run.POINTS_PER_CALL
+    assert 0 < longest <= sweeps.POINTS_PER_CALL
 
 
 def share_of_threads(graph):

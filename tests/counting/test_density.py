@@ -6,7 +6,6 @@ from scipy import sparse
 from scipy.sparse.csgraph import minimum_spanning_tree
 from scipy.spatial.distance import cdist
 from sklearn.datasets import make_blobs, make_circles, make_moons
-from srsg.estimators.cluster_counts import count_clusters
 
 from srsg import (
     SMCE,
@@ -16,9 +15,10 @@ from srsg import (
     RidgeGraph,
     StabilitySearch,
 )
+from srsg.counting import counts
 from srsg.counting.density import n_neighbors_for, noise_depth, search_dense, valley_depths
 from srsg.datasets import make_trefoil_knots
-from srsg.estimators import cluster_counts
+from support.estimators import counted
 
 
 def plain_depths(points, n_neighbors):
@@ -66,7 +66,7 @@ def test_noise_has_no_structure(n_points, columns, seed):
 def test_noise_has_no_structure_for_any_estimator(estimator, columns):
     """Codes of so few columns fall into many components, which mean nothing."""
     X = np.random.default_rng(5).standard_normal((200, columns))
-    assert not count_clusters(estimator, X, random_state=0).structure_found
+    assert not counted(estimator, X).structure_found
 
 
 @pytest.mark.parametrize("columns", [2, 3])
@@ -109,13 +109,13 @@ def test_directions_and_their_mirror_images_are_one_place():
     lines = rng.standard_normal((3, 3))
     X = rng.standard_normal((300, 1)) * lines[np.arange(300) % 3]
     X += 0.02 * rng.standard_normal((300, 3))
-    assert count_clusters(RidgeGraph(), X, random_state=0).n_clusters == 3
+    assert counted(RidgeGraph(), X).n_clusters == 3
 
 
 def test_components_of_distances_are_clusters():
     """Two knots that are too close for their density, and yet no edge joins them."""
     X, _ = make_trefoil_knots(400, n_features=3, random_state=0)
-    found = count_clusters(SMCE(), X, random_state=0)
+    found = counted(SMCE(), X)
     assert (found.n_clusters, found.structure_found) == (2, True)
 
 
@@ -152,12 +152,12 @@ def test_links_are_not_asked_about_noise():
 
 def test_a_sample_of_many_points_decides(monkeypatch):
     X, _ = make_blobs(500, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
-    monkeypatch.setattr(cluster_counts, "MAX_POINTS", 300)
+    monkeypatch.setattr(counts, "MAX_POINTS", 300)
     sizes = []
     monkeypatch.setattr(
-        cluster_counts,
+        counts,
         "search_dense",
         lambda x, *rest: sizes.append(len(x)) or search_dense(x, *rest),
     )
-    assert count_clusters(LocalScalingSpectralClustering(), X, random_state=0).n_clusters == 3
+    assert counted(LocalScalingSpectralClustering(), X).n_clusters == 3
     assert sizes == [300]

@@ -136,4 +136,4 @@ def test_other_words_are_refused():
 @pytest.mark.parametrize("n_classes", [4, 6, 8])
 def test_coil20(paper_data, n_classes):
     X, _ = paper_data("COIL20", n_classes)
-    assert SRSG("auto", affinity="paper", random_state=0).fit(X).n_clusters_ == n_classes
+    assert SRSG("auto", affinity="codes", random_state=0).fit(X).n_clusters_ == n_classes

@@ -10,15 +10,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import sparse
-from sklearn.cluster import KMeans
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
-from srsg.estimators.cluster_counts import count_clusters
 
-from srsg import SMCE, SRSG, L1Graph, LocalScalingSpectralClustering, OMPGraph, RidgeGraph
+from srsg import (
+    SMCE,
+    SRSG,
+    L1Graph,
+    LocalScalingSpectralClustering,
+    OMPGraph,
+    RidgeGraph,
+    config_context,
+)
+from srsg.counting import counts
 from srsg.counting.eigengaps import estimate_n_clusters
 from srsg.counting.reproducibility import (
-    ScoredCounts,
     best_jaccard,
     carry_labels,
     counts_to_try,
@@ -27,7 +31,7 @@ from srsg.counting.reproducibility import (
     search_counts,
 )
 from srsg.datasets import make_trefoil_knots, make_union_of_subspaces
-from srsg.estimators import cluster_counts
+from support.estimators import counted
 
 LABELS = arrays(np.int64, 30, elements=st.integers(-1, 4))
 
@@ -134,9 +138,9 @@ def test_search_stops_early_but_not_before_a_score_above_one():
 
 def test_small_components_beside_a_large_one_prove_nothing():
     assert effective_number(np.array([30, 30, 30])) == pytest.approx(3)
-    assert cluster_counts._share_the_points(np.array([72, 72, 60, 40]))
-    assert not cluster_counts._share_the_points(np.array([72, 1080]))
-    assert not cluster_counts._share_the_points(np.array([500]))
+    assert counts._share_the_points(np.array([72, 72, 60, 40]))
+    assert not counts._share_the_points(np.array([72, 1080]))
+    assert not counts._share_the_points(np.array([500]))
 
 
 def test_nothing_found():
@@ -175,16 +179,15 @@ def test_noise_has_no_structure(estimator, seed):
 
 def test_result_depends_on_the_seed_only():
     X = subspaces(noise=0.3)
-    models = [
-        SRSG("auto", random_state=3, n_jobs=n_jobs, max_memory=memory).fit(X)
-        for n_jobs, memory in ((1, None), (3, None), (2, "4MB"))
-    ]
+    models = [SRSG("auto", random_state=3, n_jobs=n_jobs).fit(X) for n_jobs in (1, 3)]
+    with config_context(max_memory="4MB"):
+        models.append(SRSG("auto", random_state=3, n_jobs=2).fit(X))
     for model in models[1:]:
         for name in ("cluster_counts_", "cluster_count_scores_", "labels_"):
             np.testing.assert_array_equal(getattr(model, name), getattr(models[0], name))
     np.testing.assert_array_equal(models[0].relabel("auto", random_state=3), models[0].labels_)
-    counted = count_clusters(models[0], random_state=3)
-    np.testing.assert_array_equal(counted.scores, models[0].cluster_count_scores_)
+    again = models[0].count_clusters()
+    np.testing.assert_array_equal(again.scores, models[0].cluster_count_scores_)
     other = SRSG("auto", random_state=4).fit(X)
     assert not np.array_equal(other.cluster_count_scores_, models[0].cluster_count_scores_)
 
@@ -197,20 +200,19 @@ def test_counting_leaves_the_estimator_and_its_user_alone():
     before = dict(vars(model))
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # those of the halves are nobody's business
-        count_clusters(model, random_state=0)
-    assert vars(model).keys() == before.keys()
-    assert all(value is before[name] for name, value in vars(model).items())
+        model.count_clusters()
+    assert vars(model) == before
 
 
 def test_a_sample_decides_where_points_are_many(monkeypatch):
     X = subspaces(300, noise=0.05)
-    monkeypatch.setattr(cluster_counts, "MAX_POINTS", 200)
+    monkeypatch.setattr(counts, "MAX_POINTS", 200)
     sizes = []
-    build = L1Graph._build_graph
+    code = L1Graph.coder.code
     monkeypatch.setattr(
-        L1Graph,
-        "_build_graph",
-        lambda self, points, engine: (sizes.append(points.n), build(self, points, engine)),
+        L1Graph.coder,
+        "code",
+        lambda self, points, run: sizes.append(points.n) or code(self, points, run),
     )
     assert L1Graph("auto", random_state=0).fit(X).n_clusters_ == 4
     assert sizes == [300, 200, 100, 100, 100, 100]
@@ -219,8 +221,8 @@ def test_a_sample_decides_where_points_are_many(monkeypatch):
 def test_copies_of_points_are_in_one_half():
     """Else noise twice over would be found again."""
     X = np.random.default_rng(0).standard_normal((120, 30))
-    once = count_clusters(RidgeGraph(), X, random_state=0)
-    twice = count_clusters(RidgeGraph(), np.vstack([X, X]), random_state=0)
+    once = counted(RidgeGraph(), X)
+    twice = counted(RidgeGraph(), np.vstack([X, X]))
     assert not once.structure_found
     np.testing.assert_allclose(twice.scores, once.scores)
 
@@ -241,31 +243,11 @@ def test_neighbors_that_a_half_does_not_have():
     assert not model.structure_found_
 
 
-def test_given_codes_are_not_cut_into_halves():
-    X = subspaces(160, noise=0.05)
-    start = L1Graph(4).fit(X).codes_
-    model = SRSG("auto", init=start, random_state=0).fit(X)
-    assert model.n_clusters_ == 4
-    assert len(model.cluster_counts_) > 1
-
-
-@pytest.mark.parametrize("bridge", [None, 0.05, "auto"])
 @pytest.mark.parametrize("n_points", [200, 400])
-def test_rings_are_whole(bridge, n_points):
+def test_rings_are_whole(n_points):
     X, _ = make_trefoil_knots(n_points, random_state=0)
-    model = SMCE("auto", bridge=bridge, random_state=0).fit(X)
+    model = SMCE("auto", random_state=0).fit(X)
     assert model.n_clusters_ == 2
-
-
-def test_count_clusters_of_pipelines():
-    X = subspaces(120) * np.geomspace(1, 1e3, 20)
-    pipeline = make_pipeline(StandardScaler(with_mean=False), L1Graph(lam=0.01))
-    found = count_clusters(pipeline, X, random_state=0)
-    assert isinstance(found, ScoredCounts)
-    assert found.n_clusters == 4
-    assert not hasattr(pipeline[-1], "affinity_matrix_")
-    with pytest.raises(TypeError, match="KMeans has none"):
-        count_clusters(make_pipeline(StandardScaler(), KMeans(3)), X)
 
 
 def test_best_counts_need_several():

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.datasets import make_blobs
-from srsg.estimators.cluster_counts import MANY_FEATURES, count_clusters, counted_by
 
 from srsg import SRSG, LocalScalingSpectralClustering, RidgeGraph
+from srsg.counting.counts import MANY_FEATURES, counted_by
 from srsg.counting.separation import Split, search_separated, share_ranges, split_of
 from srsg.datasets import make_union_of_subspaces
+from support.estimators import counted
 
 
 def ring(n: int) -> np.ndarray:
@@ -86,7 +87,7 @@ def test_many_features(estimator, noise):
     X, _ = make_union_of_subspaces(
         300, n_subspaces=5, dimension=4, n_features=MANY_FEATURES, noise=noise, random_state=0
     )
-    found = count_clusters(estimator, X, random_state=0)
+    found = counted(estimator, X)
     assert len(found.counts) > 1
     assert found.n_clusters == 5
     assert found.structure_found
@@ -96,15 +97,15 @@ def test_many_features(estimator, noise):
 @pytest.mark.parametrize("estimator", [SRSG(affine=True), RidgeGraph()])
 def test_noise_has_no_structure(estimator):
     X = np.random.default_rng(0).standard_normal((300, 2 * MANY_FEATURES))
-    assert not count_clusters(estimator, X, random_state=0).structure_found
+    assert not counted(estimator, X).structure_found
 
 
 def test_equal_points_count_once():
     X, _ = make_union_of_subspaces(
         200, n_subspaces=4, dimension=4, n_features=MANY_FEATURES, noise=0.1, random_state=1
     )
-    alone = count_clusters(SRSG(), X, random_state=0)
-    twice = count_clusters(SRSG(), np.vstack([X, X[:50]]), random_state=0)
+    alone = counted(SRSG(), X)
+    twice = counted(SRSG(), np.vstack([X, X[:50]]))
     np.testing.assert_array_equal(twice.scores, alone.scores)
 
 
@@ -113,7 +114,7 @@ def test_few_columns(seed):
     """Stretched groups, on whose pieces halves of the points agree as well."""
     X, _ = make_blobs(400, centers=3, random_state=11 + seed)
     X = X @ [[0.6, -0.6], [-0.4, 0.8]]
-    assert count_clusters(LocalScalingSpectralClustering(), X, random_state=0).n_clusters == 3
+    assert counted(LocalScalingSpectralClustering(), X).n_clusters == 3
 
 
 def test_the_number_of_columns_decides_what_counts():

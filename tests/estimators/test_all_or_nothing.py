@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import load_digits
 
-from srsg import SMCE, SRSG, L1Graph, RidgeGraph
+from srsg import SMCE, SRSG, L1Graph, PreparedClusterer, RidgeGraph, StabilitySearch
 from srsg.running.progress import Progress, send_progress_to
+from support.estimators import ALL_ESTIMATORS
 
 X = load_digits().data[:200]
 
@@ -47,12 +50,40 @@ def test_an_interrupted_refit_keeps_the_earlier_fit(estimator, stage):
     np.testing.assert_array_equal(model.predict(X[100:]), expected)
 
 
-def test_a_refused_refit_keeps_the_earlier_fit():
-    model = L1Graph(3, random_state=0).fit(X[:100])
+WHOLE = [
+    *(estimator(3, random_state=0) for estimator in ALL_ESTIMATORS),
+    PreparedClusterer(L1Graph(3, random_state=0), scale="standard"),
+    StabilitySearch({"l1": L1Graph()}, 3, random_state=0),
+]
+
+
+@pytest.mark.parametrize("model", WHOLE, ids=lambda model: type(model).__name__)
+def test_a_refused_refit_keeps_the_earlier_fit(model):
+    model = clone(model).fit(pd.DataFrame(X[:100]).add_prefix("pixel "))
+    before = dict(vars(model))
     with pytest.raises(ValueError, match="NaN"):
         model.fit(np.full((50, 7), np.nan))
+    with pytest.raises(ValueError, match="1 feature"):
+        model.fit(np.ones((20, 1)))
+    assert vars(model) == before
     assert model.n_features_in_ == 64
-    assert model.predict(X[:5]).shape == (5,)
+    assert model.feature_names_in_[0] == "pixel 0"
+
+
+@pytest.mark.parametrize("model", WHOLE, ids=lambda model: type(model).__name__)
+def test_the_next_fit_forgets_all_of_the_last(model):
+    model = clone(model).fit(pd.DataFrame(X[:100]).add_prefix("pixel "))
+    learnt = set(vars(model)) - {"feature_names_in_"}
+    assert set(vars(model.fit(X[100:, :50]))) == learnt
+    assert model.n_features_in_ == 50
+
+
+def test_a_search_forgets_the_numbers_it_tried():
+    search = StabilitySearch({"l1": L1Graph()}, random_state=0).fit(X)
+    assert search.best_counts(1) == [search.n_clusters_]
+    search.set_params(n_clusters=3).fit(X)
+    with pytest.raises(ValueError, match="only a fit with n_clusters='auto'"):
+        search.best_counts()
 
 
 def test_an_interrupted_first_fit_leaves_nothing():

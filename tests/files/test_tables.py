@@ -85,10 +85,11 @@ def test_compressed_text(tmp_path):
         ("\r\na,b\r\n1.5,2\r\n\r\n3,4.25\r\n", ROWS),
         ('a,b,"two\nlines"\n1.5,2,"x\ny"\n3,4.25,z\n', ROWS),
         ("a,b\n +1.5 ,2\n3.,.425e1\n", ROWS),
+        ("a,b\r1.5,2\r3,4.25\r", ROWS),
     ],
     ids=[
         *("commas in names", "decimal commas late", "quotes after spaces", "hexadecimal"),
-        *("two of a name", "Windows", "lines in quotes", "signs and spaces"),
+        *("two of a name", "Windows", "lines in quotes", "signs and spaces", "old Mac"),
     ],
 )
 def test_forms_of_text(tmp_path, content, rows):

@@ -165,7 +165,7 @@ def test_a_graph_without_labels_comes_back(path, n_clusters):
 def test_candidates_need_no_index_once_they_are_found(path, monkeypatch):
     pytest.importorskip("faiss", reason="needs srsg[approximate]")
     model = L1Graph(3, n_candidates=30, random_state=0).fit(np.concatenate([X, X[:4]]))
-    monkeypatch.setattr("srsg.coding.certified.check_faiss", lambda: 1 / 0)
+    monkeypatch.setattr("srsg.coding.candidates.check_faiss", lambda: 1 / 0)
     assert_equal_models(loaded_again(model, path), model, X)
 
 

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_digits
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 plt = pytest.importorskip("matplotlib.pyplot", reason="the pictures need matplotlib")
 
@@ -50,6 +52,12 @@ def test_embedding_colours_points_by_label(digits, ax):
     colors = ax.collections[0].get_facecolors()
     assert len(np.unique(colors, axis=0)) == 3
     assert len(np.unique(colors[y == 1], axis=0)) == 1
+
+
+def test_embedding_of_a_pipeline_has_its_clusters(digits, ax):
+    model = make_pipeline(StandardScaler(), KMeans(3, n_init=1, random_state=0))
+    plot.embedding(model.fit(digits[1]), digits[1], ax=ax)
+    assert [text.get_text() for text in ax.texts] == ["0", "1", "2"]
 
 
 @pytest.mark.parametrize("members", ["central", "least_confident"])

@@ -8,10 +8,13 @@ from scipy import sparse
 
 from srsg.kernels.arrays import LeftOut, ScanBounds, SortedLists
 from srsg.kernels.correlations import nearest
-from srsg.points import Points, kernel_rows, root_mean_square_length, unit_points
+from srsg.points import Points, kernel_rows, root_mean_square_length, row_digests, unit_points
 from srsg.points.sparse import TILE
-from srsg.running.store import points_fingerprint
+from srsg.running import ThreadEngine
+from srsg.running.store import combine_digests
 from support.text import term_weights
+
+fingerprint = ThreadEngine(1).fingerprint
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +38,7 @@ def test_stored_zeros_and_repeated_entries_make_no_difference():
     tidy = unit_points(sparse.csr_array([[0.0, 2.0, 2.0]]))
     found = unit_points(messy)
     assert found.x.indices.tolist() == [1, 2]
-    assert points_fingerprint([found]) == points_fingerprint([tidy])
+    assert fingerprint(found) == fingerprint(tidy)
 
 
 def test_rows_of_zeros_are_named():
@@ -76,10 +79,10 @@ def test_equal_points_are_at_distance_zero(texts):
 
 def test_fingerprints_tell_sparse_points_apart(texts):
     first = unit_points(texts)
-    halves = [Points(first.x[:30]), Points(first.x[30:], first=30)]
-    assert points_fingerprint([first]) == points_fingerprint(halves)
+    halves = [row_digests(Points(first.x[:30])), row_digests(Points(first.x[30:], first=30))]
+    assert fingerprint(first) == combine_digests(halves)
     moved, changed = first.x.copy(), first.x.copy()
     moved.indices[0] = (moved.indices[0] + 1) % 500
     changed.data[0] *= -1
-    prints = {points_fingerprint([Points(x)]) for x in (first.x, moved, changed)}
+    prints = {fingerprint(Points(x)) for x in (first.x, moved, changed)}
     assert len(prints) == 3

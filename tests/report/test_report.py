@@ -135,7 +135,7 @@ def test_page_without_classes(fitted, digits, tmp_path):
 @pytest.mark.parametrize(("count", "noun"), [(1, "component"), (2, "components")])
 def test_components_are_counted_in_words(count, noun, fitted, digits):
     model = copy(fitted["L1Graph"])
-    model.n_components_ = count
+    model.n_connected_components_ = count
     words = re.findall(r">(components?)<", summary(Facts(model, digits[0])))
     assert words == [noun]
 

@@ -13,7 +13,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from srsg import L1Graph, RidgeGraph, StabilitySearch
+from srsg import L1Graph, PreparedClusterer, RidgeGraph, StabilitySearch
 from srsg.explaining.confidence import confidence
 from srsg.report import write_report
 from srsg.report.facts import Facts
@@ -68,6 +68,17 @@ def test_pipeline_is_described_by_its_last_step(tmp_path):
     assert found.model is model[-1]
     np.testing.assert_array_equal(found.X, WINE.data)  # as given, not scaled
     np.testing.assert_array_equal(found.cluster, model[-1].labels_)
+
+
+def test_scaled_and_filled_columns_are_described(tmp_path):
+    graph = RidgeGraph(3, affine=True, random_state=0)
+    model = PreparedClusterer(graph, scale="standard", impute="median").fit(WINE.data)
+    page = page_of(tmp_path, model)
+    assert "of standardised columns with gaps filled in" in page.words
+    assert "components" in page.words or "component" in page.words
+    facts = Facts(model, WINE.data)
+    assert facts.model is model.clusterer_
+    np.testing.assert_array_equal(facts.X, WINE.data)
 
 
 def test_kmeans_in_a_pipeline_has_no_graph_and_is_sure_of_scaled_points(tmp_path):

@@ -8,7 +8,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from srsg import SRSG, ElasticNetGraph, L1Graph
+from srsg import SRSG, ElasticNetGraph, L1Graph, config_context, get_config, set_config
 from srsg.datasets import make_union_of_subspaces
 from srsg.running.config import blocks_within, free_memory, in_bytes
 
@@ -36,13 +36,15 @@ def test_amounts_of_memory(amount, expected):
 @pytest.mark.parametrize("amount", ["", "GB", "2 XB", "-1GB", "2GB or so", "2IB"])
 def test_what_is_no_amount_is_said_so(amount):
     with pytest.raises(ValueError, match=r"max_memory=.* is not an amount of memory"):
-        L1Graph(3, max_memory=amount).fit(np.eye(20) + 1)
+        set_config(max_memory=amount)
+    assert get_config()["max_memory"] is None
 
 
 def test_too_little_memory_is_refused_before_any_work(monkeypatch):
-    monkeypatch.setattr("srsg.estimators.coded.unit_points", None)  # nobody gets that far
-    with pytest.raises(ValueError, match=r"max_memory='1MB' is too little: 6000 points"):
-        SRSG(10, max_memory="1MB").fit(many_points())
+    monkeypatch.setattr("srsg.coding.coder.unit_points", None)  # nobody gets that far
+    too_little = pytest.raises(ValueError, match=r"max_memory='1MB' is too little: 6000 points")
+    with config_context(max_memory="1MB"), too_little:
+        SRSG(10).fit(many_points())
 
 
 def test_little_free_memory_is_no_error(monkeypatch):
@@ -92,11 +94,12 @@ def test_free_memory_of_this_machine():
 @pytest.mark.parametrize("kind", [L1Graph, ElasticNetGraph, SRSG])
 def test_the_budget_is_kept(kind, budget):
     X = many_points()
-    estimator = kind(10, max_memory=budget, n_jobs=2, random_state=0)
+    estimator = kind(10, n_jobs=2, random_state=0)
     estimator.fit_graph(X[:100])  # compiled code is no part of it
     tracemalloc.start()
     try:
-        estimator.fit_graph(X)
+        with config_context(max_memory=budget):
+            estimator.fit_graph(X)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
@@ -105,7 +108,8 @@ def test_the_budget_is_kept(kind, budget):
 
 def test_a_small_budget_changes_no_bit():
     X = many_points(2000)
-    small = SRSG(10, max_memory="30MB", n_jobs=2).fit_graph(X)
+    with config_context(max_memory="30MB"):
+        small = SRSG(10, n_jobs=2).fit_graph(X)
     large = SRSG(10, n_jobs=2).fit_graph(X)
     np.testing.assert_array_equal(small.codes_.data, large.codes_.data)
     np.testing.assert_array_equal(small.codes_.indices, large.codes_.indices)

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from srsg.points import Points, row_digests, row_sketches
+from srsg import L1Graph
+from srsg.points import Points, row_digests
 from srsg.running import ThreadEngine, serial_linear_algebra
 from srsg.running.progress import PrintedProgress
 
@@ -58,7 +59,6 @@ def test_threads_describe_points_as_one_thread_does(kind):
     x = kind(np.random.default_rng(0).standard_normal((2500, 5)).round())
     engine = ThreadEngine(2)
     assert engine.row_digests(Points(x)) == row_digests(Points(x))
-    np.testing.assert_array_equal(engine.row_sketches(Points(x)), row_sketches(x))
     # One digest for each point, in their order.
     assert row_digests(Points(x[2400:2401])) == row_digests(Points(x))[2400 * 16 : 2401 * 16]
 
@@ -77,6 +77,27 @@ def test_progress_tells_what_was_done_unless_quiet(capsys):
     assert "counting" in capsys.readouterr().err
     engine.quiet().map(lambda _, block: block, None, [0, 1], label="counting")
     assert capsys.readouterr().err == ""
+
+
+def test_one_engine_with_blocks_that_fit_does_all_the_work_of_a_fit(monkeypatch, block_size):
+    engines, sizes = [], []
+    start, scan = ThreadEngine.__init__, ThreadEngine.scan
+
+    def counted(self, *arguments, **options):
+        engines.append(self)
+        start(self, *arguments, **options)
+
+    def seen(self, *arguments, **options):
+        sizes.append(self.block_size)
+        return scan(self, *arguments, **options)
+
+    monkeypatch.setattr(ThreadEngine, "__init__", counted)
+    monkeypatch.setattr(ThreadEngine, "scan", seen)
+    block_size(37)
+    L1Graph(3, n_jobs=1).fit(np.random.default_rng(0).standard_normal((60, 5)))
+    assert len(engines) == 1
+    assert engines[0].n_workers == 1
+    assert set(sizes) == {37}
 
 
 def blas_threads():

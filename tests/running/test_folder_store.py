@@ -223,7 +223,7 @@ def stop():
 def test_an_interrupted_fit_goes_on_with_the_same_bits(tmp_path, block_size, stage):
     block_size(32)
     settings = {"store": tmp_path, "random_state": 0, "n_jobs": 1}
-    moment = {"begins" if stage == "eigen" else "advances": {stage: stop}}
+    moment = {"advances" if stage.startswith("codes") else "begins": {stage: stop}}
     with send_progress_to(Disturbed(**moment)), pytest.raises(KeyboardInterrupt):
         SRSG(5, **settings).fit(X)
     resumed = Disturbed()
@@ -242,6 +242,15 @@ def test_a_graph_is_found_for_another_number_of_clusters(tmp_path):
         model = SRSG(3, store=tmp_path, random_state=0).fit(X)
     assert not any(label.startswith(("codes", "sweep")) for label in seen.totals)
     assert_same(model, SRSG(3, random_state=0).fit(X))
+
+
+def test_other_points_or_parameters_start_anew(tmp_path):
+    SRSG(5, store=tmp_path).fit_graph(X)
+    for points, settings in [(X[::-1], {}), (X, {"lam": 0.2}), (X[:-1], {})]:
+        seen = Disturbed()
+        with send_progress_to(seen):
+            SRSG(5, store=tmp_path, **settings).fit_graph(points)
+        assert any(total for label, total in seen.totals.items() if label.startswith("codes"))
 
 
 @pytest.mark.filterwarnings("ignore:The sweeps did not converge")

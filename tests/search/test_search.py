@@ -11,9 +11,13 @@ from sklearn.datasets import load_digits, load_iris, load_wine
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from srsg import SRSG, L1Graph, RidgeGraph, StabilitySearch
+from srsg import SRSG, L1Graph, PreparedClusterer, RidgeGraph, StabilitySearch
+from srsg.coding.coder import build_graph
 from srsg.counting.reproducibility import ScoredCounts
 from srsg.datasets import make_union_of_subspaces
+from srsg.explaining.confidence import confidence
+from srsg.explaining.fitted import explained_points
+from srsg.explaining.unwrapping import clusterer_of
 from srsg.metrics import clustering_accuracy
 from srsg.search.candidates import Columns, auto_candidates, look_at_columns
 
@@ -231,3 +235,46 @@ def test_a_candidate_with_too_few_labels():
     search = StabilitySearch([("short", Faulty(fault="short")), ("k", KMeans())], 2, random_state=0)
     with pytest.raises(ValueError, match=r"fit_predict of Faulty returned labels of shape \(39,\)"):
         search.fit(X)
+
+
+@pytest.mark.parametrize("n_clusters", ["auto", 3])
+def test_the_graph_of_all_points_is_built_once(monkeypatch, n_clusters):
+    X = load_digits().data[:150]
+    built, sure, explained = [], [], []
+
+    def counting(coder, points, run):
+        built.append((coder, points.shape[0]))
+        return build_graph(coder, points, run)
+
+    def counting_confidence(model, points):
+        sure.append(model)
+        return confidence(model, points)
+
+    def counting_explained(*arguments):
+        explained.append(arguments)
+        return explained_points(*arguments)
+
+    monkeypatch.setattr("srsg.estimators.base.build_graph", counting)
+    monkeypatch.setattr("srsg.estimators.base.explained_points", counting_explained)
+    monkeypatch.setattr("srsg.search.search.confidence", counting_confidence)
+    scaled = PreparedClusterer(L1Graph(affine=True), scale="standard")
+    candidates = {"l1": L1Graph(), "ridge": RidgeGraph(), "scaled": scaled}
+    search = StabilitySearch(candidates, n_clusters, random_state=0).fit(X)
+    whole = [coder for coder, n_points in built if n_points == len(X)]
+    assert len(whole) == len(set(whole)) == (3 if n_clusters == "auto" else 1)
+    assert clusterer_of(search).graph_.coder in whole
+    assert len(sure) == 1
+    np.testing.assert_array_equal(search.confidence_, clusterer_of(search).confidence_)
+    assert len(explained) == 1
+
+
+@pytest.mark.parametrize("n_clusters", ["auto", 3])
+def test_the_best_estimator_has_the_parameters_it_was_fitted_with(n_clusters):
+    X = load_wine().data
+    scaled = PreparedClusterer(SRSG(affine=True), scale="standard")
+    piped = make_pipeline(StandardScaler(), SRSG(affine=True))
+    for candidate in (scaled, piped, SRSG(), KMeans(n_init=2)):
+        others = {"l1": L1Graph()} if n_clusters == "auto" else {}
+        search = StabilitySearch({"it": candidate, **others}, n_clusters, random_state=0).fit(X)
+        again = clone(search.best_estimator_)
+        np.testing.assert_array_equal(again.fit_predict(X), search.labels_)

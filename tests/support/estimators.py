@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from sklearn.base import clone
 
 from srsg import (
     SMCE,
@@ -20,6 +21,11 @@ from srsg import (
 CODE_ESTIMATORS = [L1Graph, SRSG, LaplacianL1Graph, ElasticNetGraph, OMPGraph, RidgeGraph, TSCGraph]
 
 ALL_ESTIMATORS = [*CODE_ESTIMATORS, SMCE, LocalScalingSpectralClustering]
+
+
+def counted(estimator, X, seed=0):
+    """How many clusters a graph of these points has, and the evidence."""
+    return clone(estimator).fit_graph(X).count_clusters(random_state=seed)
 
 
 def learnt(model):

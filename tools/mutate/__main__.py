@@ -21,19 +21,20 @@ KEPT = ROOT / "docs" / "results" / "parts"
 
 TESTS = {
     "kernels": ["tests/kernels", "src/srsg/kernels", "src/srsg/coding"],
-    "solvers": [
+    "coding": [
         *("tests/coding", "tests/kernels", "tests/properties", "src/srsg/coding"),
-        "tests/running/test_checkpoint.py",
+        "tests/running/test_folder_store.py",
     ],
-    "graph": ["tests/cutting", "tests/counting", "tests/explaining", "src/srsg/cutting"],
+    **{name: [f"tests/{name}", f"src/srsg/{name}"] for name in ("cutting", "counting")},
+    "explaining": ["tests/explaining", "tests/estimators", "src/srsg/explaining"],
 }
 """Where the tests of a folder are."""
 
-LONGEST = {"kernels": 5.0, "solvers": 5.0, "graph": 5.0}
+LONGEST = 5.0
 """Seconds of the slowest test that is used: what it would notice, others notice sooner. Kernels run
 as plain Python, where tests of a usual size never end."""
 
-MOST = {"kernels": 12.0, "solvers": 10.0, "graph": 10.0}
+MOST = 10.0
 """Seconds of all tests that are run on a mutant, the quickest first."""
 
 
@@ -64,7 +65,7 @@ def _run(loop: Any, items: list[Any], folder: str, count: int, only: str) -> Non
         is_known = kept(folder).get(mutant.name, {}).get("digest") == mutant.digest
         if is_known or only not in mutant.name:
             continue
-        tests = _tests_of(mutant, items, known, MOST[folder])
+        tests = _tests_of(mutant, items, known, MOST)
         outcome, by = fate(loop, mutant, tests) if tests else ("not reached", "")
         keep(mutant, outcome, by)
         print(f"{outcome:11} {mutant.line:4} {mutant.name}  {by}", flush=True)
@@ -87,7 +88,7 @@ def _reached(loop: Any, items: list[Any], folder: str) -> dict[str, Any]:
     known = json.loads(place.read_text()) if place.exists() else {}
     for item in items:
         if item.nodeid not in known:
-            known[item.nodeid] = lines_run(loop, item, LONGEST[folder])
+            known[item.nodeid] = lines_run(loop, item, LONGEST)
             place.write_text(json.dumps(known))
     return known
 

@@ -5,8 +5,6 @@ A command imports what it needs inside its function, so that ``srsg --help`` is 
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import typer
 
 from srsg.cli.cluster import cluster
@@ -15,11 +13,11 @@ from srsg.cli.console import Commands
 from srsg.cli.demo import demo
 from srsg.cli.groups import with_groups
 from srsg.cli.info import info
+from srsg.cli.options import option
 from srsg.cli.predict import predict
 
 app = typer.Typer(
     cls=Commands,
-    help="Sparse-graph clustering: SRSG, the l1-graph and the methods they are compared with.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -38,13 +36,13 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
+VERSION = option(
+    "Show the version.", "--version", default=False, callback=_print_version, is_eager=True
+)
+
+
 @app.callback()
-def _options(
-    version: Annotated[
-        bool,
-        typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version."),
-    ] = False,
-) -> None:
+def _options(version: bool = VERSION) -> None:
     """Sparse-graph clustering: SRSG, the l1-graph and the methods they are compared with."""
 
 

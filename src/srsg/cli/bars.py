@@ -1,43 +1,41 @@
-"""Progress on the terminal: what runs, how much of it is done, how long the rest takes."""
+"""Progress on the terminal: what is running, how much of it is done, and the time left."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 
-from rich.progress import (
-    BarColumn,
-    SpinnerColumn,
-    Task,
-    TaskID,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
+from rich.markup import escape
+from rich.progress import BarColumn, ProgressColumn, SpinnerColumn, Task, TaskID, TextColumn
 from rich.progress import Progress as Display
 from rich.table import Column
 from rich.text import Text
 
-from srsg.cli.console import errors, escape, note
+from srsg.cli.console import errors, note
 from srsg.running.progress import SILENT, Progress, Stage, send_progress_to
 
 
 @contextmanager
 def bars(quiet: bool = False) -> Iterator[Progress]:
-    """Show the stages of all work in the block on standard error, if that is a terminal."""
-    if quiet:
+    """Show the stages of all work in the block on standard error, if that is a terminal.
+
+    Elsewhere only notes are printed, since bars would fill a log file; if quiet, nothing is.
+    """
+    if quiet or not errors.is_terminal:
         with send_progress_to(SILENT):
-            yield SILENT
-        return
-    if not errors.is_terminal:
-        with send_progress_to(SILENT):
-            # Bars would fill a log file; notes belong there too.
-            yield Notes()
+            yield SILENT if quiet else Notes()
         return
     with _display() as display:
         shown = Bars(display)
         with send_progress_to(shown):
             yield shown
+
+
+def tell(progress: Progress, notes: Iterable[str]) -> None:
+    """Print notes for the user, unless the command is quiet."""
+    for line in notes:
+        progress.note(line)
 
 
 class Notes(Progress):
@@ -53,7 +51,7 @@ class Notes(Progress):
 
 
 class Bars(Notes):
-    """One bar per stage, removed when it ends; the bar of a single step only moves."""
+    """One bar per stage, removed at its end; the bar of a single step only moves."""
 
     def __init__(self, display: Display) -> None:
         super().__init__()
@@ -76,19 +74,13 @@ class _Bar:
         self._display.advance(self._task, steps)
 
 
-class _Remaining(TimeRemainingColumn):
-    """The time left, said to be that; nothing as long as nobody knows."""
+class _Times(ProgressColumn):
+    """Time elapsed and, if known, time left."""
 
     def render(self, task: Task) -> Text:
-        known = task.total is not None and task.time_remaining is not None
-        return Text("left: ") + super().render(task) if known else Text("")
-
-
-class _Elapsed(TimeElapsedColumn):
-    """The time since the start, said to be that."""
-
-    def render(self, task: Task) -> Text:
-        return Text("elapsed: ") + super().render(task)
+        times = {"elapsed": task.elapsed, "left": task.time_remaining if task.total else None}
+        known = {name: seconds for name, seconds in times.items() if seconds is not None}
+        return Text(" ".join(f"{name}: {timedelta(seconds=int(known[name]))}" for name in known))
 
 
 def _display() -> Display:
@@ -97,8 +89,7 @@ def _display() -> Display:
         BarColumn(bar_width=24),
         TextColumn("{task.percentage:>3.0f} %"),
         # On a narrow terminal the bar gets shorter, and a line stays one line.
-        _Elapsed(table_column=Column(no_wrap=True)),
-        _Remaining(table_column=Column(no_wrap=True)),
+        _Times(table_column=Column(no_wrap=True)),
         TextColumn("{task.description}"),
         console=errors,
         transient=True,

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import multiprocessing
+import re
 import signal
 import sys
 import time
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from inspect import signature
 from multiprocessing.connection import Connection
@@ -22,18 +23,11 @@ from sklearn.metrics import adjusted_rand_score
 
 from srsg.metrics import scores
 from srsg.registry import methods
-from srsg.running.progress import (
-    SILENT,
-    Progress,
-    Stage,
-    announce_compiling,
-    send_progress_to,
-)
+from srsg.running.progress import SILENT, Progress, Stage, announce_compiling, send_progress_to
 from srsg.types import FloatArray, Matrix
 
 WARM_UP = 40
-"""Points of a small first fit that loads the compiled kernels: it does not count as the method's
-time."""
+"""Points of the small fit that loads the compiled kernels before the clock starts."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,11 +42,11 @@ class MethodResult:
         None if it failed.
     scores : dict
         AC, NMI and ARI, if classes are known.
-    seconds : float
-        Duration of the fit.
+    seconds : float or None
+        Duration of the fit; None if it failed.
     megabytes : float or None
-        The most memory that the fit held beyond what the process held before; None where the system
-        does not tell.
+        The most memory that the fit held beyond what the process held before; None if it failed,
+        or where the system does not tell.
     error : str or None
         Why it failed.
     warnings : tuple of str
@@ -68,7 +62,7 @@ class MethodResult:
     method: str
     labels: NDArray[np.intp] | None = None
     scores: dict[str, float] = field(default_factory=dict)
-    seconds: float = 0.0
+    seconds: float | None = None
     megabytes: float | None = None
     error: str | None = None
     warnings: tuple[str, ...] = ()
@@ -100,14 +94,14 @@ def compare_methods(
     names : sequence of str, optional
         Names of :func:`srsg.methods`; all of them by default.
     random_state : int
-        Starts of K-means.
+        Seed of the starts of K-means.
     n_jobs : int or None
         Threads; None takes all cores.
     affine : bool
-        Add a constant coordinate for the methods that have this parameter: for columns that were
+        Add a constant coordinate, for methods that have this parameter and columns that are
         centred.
     progress : Progress
-        Told about the methods, and about the stages of each.
+        Shows the stages of every method.
 
     Yields
     ------
@@ -119,54 +113,40 @@ def compare_methods(
     >>> from sklearn.datasets import load_digits
     >>> from srsg.cli.comparison import compare_methods
     >>> X, y = load_digits(n_class=2, return_X_y=True)
-    >>> [found] = compare_methods(X, 2, y=y, names=["kmeans"])
-    >>> found.scores["AC"] > 0.99
+    >>> [result] = compare_methods(X, 2, y=y, names=["kmeans"])
+    >>> result.scores["AC"] > 0.99
     True
     """
     # Sparse points stay sparse: each method says so if it makes them dense.
     points = X if sparse.issparse(X) else np.asarray(X)
-    # A generator: callers can show each result as soon as it is there.
+    wanted = {"random_state": random_state, "n_jobs": n_jobs, "affine": affine}
     for name in methods() if names is None else names:
-        given: dict[str, Any] = {"random_state": random_state}
-        if methods()[name].path.startswith("srsg:"):  # scikit-learn's K-means has no n_jobs
-            given["n_jobs"] = n_jobs
-        if affine and "affine" in signature(methods()[name].estimator).parameters:
-            given["affine"] = True
-        yield _in_own_process(name, points, n_clusters, y, given, _Named(name, progress))
+        known = signature(methods()[name].estimator).parameters  # K-means has no n_jobs
+        given = {parameter: value for parameter, value in wanted.items() if parameter in known}
+        yield _in_own_process(name, (points, n_clusters, y, given), progress)
 
 
-def pairwise_ari(outcomes: Sequence[MethodResult]) -> FloatArray:
-    """Adjusted Rand index between the labels of every two methods; none of them may have failed."""
-    labels = [found.labels for found in outcomes]
+def pairwise_ari(results: Sequence[MethodResult]) -> FloatArray:
+    """Adjusted Rand index between the labels of every two methods, none of which has failed."""
+    labels = [result.labels for result in results]
     return np.array([[adjusted_rand_score(one, other) for other in labels] for one in labels])
 
 
-def _in_own_process(
-    name: str,
-    X: NDArray,
-    n_clusters: int,
-    y: ArrayLike | None,
-    parameters: dict[str, Any],
-    progress: Progress,
-) -> MethodResult:
+def _in_own_process(name: str, task: tuple[Any, ...], progress: Progress) -> MethodResult:
     here, there = multiprocessing.Pipe()
     process = _context().Process(target=_measure, args=(there, name), daemon=True)
     process.start()
     there.close()
     try:
-        here.send((X, n_clusters, parameters))
-        labels, *measured = _listen(here, progress)
+        here.send(task)
+        return _listen(here, progress)
     except (EOFError, OSError):  # it is gone: the system kills what takes too much memory
         process.join()
         return MethodResult(name, error=f"its process ended with status {process.exitcode}")
-    except _MethodError as failure:
-        return MethodResult(name, error=str(failure))
     finally:
         process.kill()
         process.join()
         here.close()
-    agreed = {} if y is None else scores(y, labels)
-    return MethodResult(name, labels, agreed, *measured)
 
 
 def _context() -> Any:
@@ -177,115 +157,81 @@ def _context() -> Any:
     context.set_forkserver_preload(["srsg.estimators", "sklearn.cluster", "srsg.cli.comparison"])
     from multiprocessing import forkserver
 
-    with _deaf_to_interrupts():
+    # Ctrl-C goes to all processes. Those started here ignore it, and the main process ends them.
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
         forkserver.ensure_running()
+    finally:
+        signal.signal(signal.SIGINT, before)
     return context
 
 
-@contextmanager
-def _deaf_to_interrupts() -> Iterator[None]:
-    """Processes started in the block ignore Ctrl-C, which goes to all processes: the main process
-    ends them."""
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-class _MethodError(Exception):
-    """What a method raised in the other process."""
-
-
 def _listen(connection: Connection, progress: Progress, stage: Stage | None = None) -> Any:
-    """Show the progress of the other process, until the end of the stage or the result."""
+    """Show the progress of the other process, until its stage ends or its result arrives."""
     while True:
-        kind, *content = connection.recv()
-        if kind == "stage":
-            with progress.stage(*content) as inner:
-                _listen(connection, progress, inner)
-        elif kind == "advance" and stage is not None:
-            stage.advance(*content)
-        elif kind == "note":
-            progress.note(*content)
-        elif kind == "failure":
-            raise _MethodError(*content)
-        else:
-            return content
-
-
-class _Named(Progress):
-    """Puts the name of a method in front of its stages."""
-
-    def __init__(self, name: str, other: Progress) -> None:
-        self._name, self._other = name, other
-
-    def stage(self, label: str, total: int) -> AbstractContextManager[Stage]:
-        return self._other.stage(f"{self._name}: {label}", total)
-
-    def note(self, message: str) -> None:
-        self._other.note(message)
+        match connection.recv():
+            case "stage", label, total:
+                with progress.stage(label, total) as inner:
+                    _listen(connection, progress, inner)
+            case "advance", steps if stage is not None:
+                stage.advance(steps)
+            case "note", message:
+                progress.note(message)
+            case result:  # None at the end of a stage
+                return result
 
 
 class _SentProgress(Progress):
-    """Sends progress to another process."""
+    """Sends progress to the main process; stands for each of its own stages, too."""
 
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+    def __init__(self, connection: Connection, method: str) -> None:
+        self._send, self._method = connection.send, method
 
     @contextmanager
     def stage(self, label: str, total: int) -> Iterator[Stage]:
-        self._connection.send(("stage", label, total))
+        self._send(("stage", f"{self._method}: {label}", total))
         try:
-            yield _SentStage(self._connection)
+            yield self
         finally:
-            self._connection.send(("end",))
-
-    def note(self, message: str) -> None:
-        self._connection.send(("note", message))
-
-
-class _SentStage:
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+            self._send(None)
 
     def advance(self, steps: int = 1) -> None:
-        self._connection.send(("advance", steps))
+        self._send(("advance", steps))
+
+    def note(self, message: str) -> None:
+        self._send(("note", message))
 
 
 def _measure(connection: Connection, name: str) -> None:
-    """What runs in the other process."""
-    try:
-        X, n_clusters, parameters = connection.recv()
-    except EOFError:  # the main process was stopped before it sent anything
-        return
-    method = methods()[name]
+    """Receive a task and send its result, in the other process."""
+    with suppress(EOFError):  # the main process was stopped before it sent anything
+        task = connection.recv()
+        connection.send(_fitted(name, task, _SentProgress(connection, name)))
+
+
+def _fitted(name: str, task: tuple[Any, ...], progress: Progress) -> MethodResult:
+    """Fit a method, and measure its time and memory."""
+    X, n_clusters, y, parameters = task
+    make = methods()[name].default
     with warnings.catch_warnings(record=True) as caught:
         try:
-            progress = _SentProgress(connection)
-            with warnings.catch_warnings(), announce_compiling(progress):
-                warnings.simplefilter("ignore")
-                _warm_up(method.default(2, **parameters), X)
-            model = method.default(n_clusters, **parameters)
+            # Loads compiled kernels. If something is wrong, the real fit will say so.
+            quiet = warnings.catch_warnings(action="ignore")
+            with quiet, announce_compiling(progress), suppress(ValueError):
+                make(2, **parameters).fit(X[:WARM_UP])
+            model = make(n_clusters, **parameters)
             # The peak so far, of the imports and the first fit, must not hide that of the method.
             before, start = peak_megabytes(reset=True), time.perf_counter()
             with send_progress_to(progress):
                 model.fit(X)
-            seconds, after = time.perf_counter() - start, peak_megabytes()
+            seconds, after = round(time.perf_counter() - start, 3), peak_megabytes()
         except (ValueError, MemoryError, ArithmeticError) as error:
-            connection.send(("failure", " ".join(f"{error}".split()) or type(error).__name__))
-            return
-    held = None if before is None or after is None else max(after - before, 0.0)
+            return MethodResult(name, error=" ".join(f"{error}".split()) or type(error).__name__)
+    agreement = {} if y is None else scores(y, model.labels_)
+    held = None if before is None or after is None else round(max(after - before, 0.0), 1)
     # Each warning once, in the order they came.
     messages = tuple(dict.fromkeys(" ".join(str(each.message).split()) for each in caught))
-    connection.send(("result", model.labels_, seconds, held, None, messages))
-    connection.recv()  # wait until the other side has read everything and ends this process
-
-
-def _warm_up(model: Any, X: NDArray) -> None:
-    """Load compiled kernels by a small fit; if something is wrong, the real fit will say so."""
-    with suppress(ValueError):
-        model.fit(X[:WARM_UP])
+    return MethodResult(name, model.labels_, agreement, seconds, held, None, messages)
 
 
 def peak_megabytes(*, reset: bool = False) -> float | None:
@@ -294,14 +240,14 @@ def peak_megabytes(*, reset: bool = False) -> float | None:
     On Linux the number comes from /proc: what getrusage reports there is inherited from the parent
     process.
     """
-    status, refs = Path("/proc/self/status"), Path("/proc/self/clear_refs")
+    status = Path("/proc/self/status")
     if status.exists():
         if reset:
             with suppress(OSError):
-                refs.write_text("5")
-        for line in status.read_text().splitlines():
-            if line.startswith("VmHWM:"):
-                return int(line.split()[1]) / 1024
+                Path("/proc/self/clear_refs").write_text("5")
+        peak = re.search(r"VmHWM:\s+(\d+)", status.read_text())
+        if peak:
+            return int(peak[1]) / 1024
     try:
         import resource
     except ImportError:  # Windows

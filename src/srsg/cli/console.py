@@ -1,4 +1,4 @@
-"""What the commands share: messages and errors on the terminal."""
+"""Messages and errors on the terminal."""
 
 from __future__ import annotations
 
@@ -12,38 +12,39 @@ from typing import Any
 
 import typer
 from rich.console import Console
-from rich.markup import escape as escaped
+from rich.markup import escape
 from typer.core import TyperGroup
 
 errors = Console(stderr=True, highlight=False)
-"""Progress, messages and errors; results go to standard output."""
+"""For progress, messages and errors; results go to standard output."""
 
-INTERRUPTED = 130
-"""The exit status that shells expect from a program ended by Ctrl-C."""
+ERROR, WARNING, NOTE = "[bold red]error:[/] ", "[yellow]warning:[/] ", "[dim]note:[/] "
+
+INTERRUPTED = 130  # the exit status that shells expect from a program ended by Ctrl-C
 
 _UsageError: Any = typer.BadParameter.__mro__[1]  # typer has no other name for it
 
-_AS_OPTIONS = {
-    "drop_missing=True": "--drop-missing",
+# Options whose names are not those of the parameters that they set.
+_OWN = {"n_clusters": "-k", "n_candidates": "--candidates", "n_jobs": "--jobs", "id_column": "--id"}
+
+# Words in messages of the libraries, and what the command line says instead.
+_PHRASES = {
+    "Value error, ": "",
     "keep_missing=True": "srsg cluster --impute median",
     "image_size=(32, 32)": "--image-size 32x32",
-    "n_clusters=": "-k ",
-    "n_neighbors=": "--n-neighbors ",
-    "n_candidates=": "--candidates ",
     "n_candidates needs": "--candidates needs",
-    "scale_neighbor=": "--scale-neighbor ",
-    "labels=": "--labels ",
-    "columns=...": "--columns",
-    "variable=...": "--variable",
-    "encoding=": "--encoding ",
-    "novelty=": "--novelty ",
-    "max_memory='": "--max-memory '",
-    "store='": "--store '",
+    "with n_jobs": "with --jobs",
 }
-"""The library's messages name parameters; these are the options of the command line for them."""
 
+# How scikit-learn names a parameter that is out of range.
+_RANGE = re.compile(r"The '(\w+)' parameter of \w+")
 
-_PARAMETER = re.compile(r"The '(\w+)' parameter of \w+")
+# How messages of the library name a parameter together with its value.
+_VALUE = re.compile(
+    r"\b(affine|columns|drop_missing|encoding|gamma|l1_ratio|labels|lam|max_memory|n_candidates"
+    r"|n_clusters|n_neighbors|n_nonzero|novelty|scale_neighbor|step|store|variable)"
+    r"=(True\b|\.\.\.|)"
+)
 
 
 class Commands(TyperGroup):
@@ -68,7 +69,7 @@ def one_line_errors() -> Iterator[None]:
     """Turn expected errors into one line on standard error and an exit status."""
     try:
         with warnings.catch_warnings():
-            warnings.showwarning = _show_warning  # type: ignore[assignment]
+            warnings.showwarning = lambda message, *_: say(as_options(message), WARNING)
             yield
         # Here and not at exit, where a full disk could no longer be reported in one line.
         sys.stdout.flush()
@@ -83,68 +84,51 @@ def one_line_errors() -> Iterator[None]:
         message = _with_stop(error.format_message())
         raise fail(f"{message} See {command} --help.", error.exit_code) from error
     except MemoryError as error:
-        reason = f" ({error})" if str(error) else ""
-        raise fail(f"there is not enough memory{reason}.") from error
+        raise fail("not enough memory" + (f" ({error})" if str(error) else "")) from error
     except OSError as error:
         _close_output()
-        raise fail(_named(error)) from error
-    except ValueError as error:  # what the library raises for all bad input
-        raise fail(" ".join(str(error).split())) from error
-    except ImportError as error:
-        if "pip install" not in str(error):  # not an optional library
+        where = error.filename or "standard output"
+        raise fail(f"{where}: {error.strerror}" if error.strerror else error) from error
+    except (ValueError, ImportError) as error:  # bad input, or an optional library is missing
+        if isinstance(error, ImportError) and "pip install" not in str(error):
             raise
         raise fail(error) from error
 
 
 def fail(message: object, code: int = 1) -> typer.Exit:
-    """Print one line about what went wrong; the caller raises what this returns."""
-    text = _with_stop(as_options(str(message)))
-    errors.print(f"[bold red]error:[/] {escape(text)}", soft_wrap=True)
+    """Print an error in one line; the caller raises the result."""
+    say(_with_stop(as_options(message)), ERROR)
     return typer.Exit(code)
 
 
 def note(message: object) -> None:
-    """Print one line that the user should know about."""
-    errors.print(f"[dim]note:[/] {escape(as_options(str(message)))}", soft_wrap=True)
+    """Print a note for the user in one line."""
+    say(as_options(message), NOTE)
 
 
-def say(message: object) -> None:
+def say(message: str, mark: str = "") -> None:
     """Print one line."""
-    errors.print(escape(message), soft_wrap=True)
+    errors.print(mark + escape(message), soft_wrap=True)
 
 
-def escape(message: object) -> str:
-    """Text that is shown as it is, not read as markup."""
-    return escaped(str(message))
+def as_options(message: object) -> str:
+    """A message in one line, with options of the command line instead of parameters."""
+    text = str(message)
+    for phrase, option in _PHRASES.items():
+        text = text.replace(phrase, option)
+    text = _RANGE.sub(lambda match: flag_of(match[1]), text)
+    # A value follows its option after a space; flags have none, and dots stand for any.
+    text = _VALUE.sub(lambda match: flag_of(match[1]) + ("" if match[2] else " "), text)
+    return " ".join(text.split())
 
 
-def as_options(message: str) -> str:
-    """A message of the library, with its parameters replaced by options of the command line."""
-    for python, option in _AS_OPTIONS.items():
-        message = message.replace(python, option)
-    return _PARAMETER.sub(_as_option, message)
-
-
-def _as_option(found: re.Match[str]) -> str:
-    """The option for a parameter that scikit-learn's check of its range names."""
-    name = found[1]
-    return "-k" if name == "n_clusters" else f"--{name.replace('_', '-')}"
+def flag_of(parameter: str) -> str:
+    """The option that sets a parameter of an estimator."""
+    return _OWN.get(parameter, f"--{parameter.replace('_', '-')}")
 
 
 def _with_stop(message: str) -> str:
     return message if message.endswith((".", "?", "!")) else f"{message}."
-
-
-def _named(error: OSError) -> str:
-    """The file and the reason, where the system gives them."""
-    if not error.strerror:
-        return str(error)
-    return f"{error.filename or 'standard output'}: {error.strerror}."
-
-
-def _show_warning(message: Warning | str, *_: Any) -> None:
-    text = as_options(" ".join(str(message).split()))
-    errors.print(f"[yellow]warning:[/] {escape(text)}", soft_wrap=True)
 
 
 def _close_output() -> None:

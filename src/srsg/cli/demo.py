@@ -4,25 +4,17 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from srsg.cli.bars import bars
 from srsg.cli.compare import row_of, show
 from srsg.cli.console import say
-from srsg.cli.options import Jobs, Quiet
-from srsg.registry import methods
+from srsg.cli.options import JOBS, METHODS, QUIET, option
 from srsg.running.progress import announce_compiling
 
+FOLDER = option("Folder for the results.", "-o", "--output", default=Path("demo"))
 
-def demo(
-    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for the results.")] = Path(
-        "demo"
-    ),
-    jobs: Jobs = None,
-    quiet: Quiet = False,
-) -> None:
+
+def demo(output: Path = FOLDER, jobs: int | None = JOBS, quiet: bool = QUIET) -> None:
     """Compare all methods on scikit-learn's digits and write a report, in about a minute."""
     from srsg.files import check_writable
 
@@ -31,10 +23,9 @@ def demo(
     # Nobody should wait for a minute to learn that the folder is read-only.
     check_writable(page)
     check_writable(table)
-    names = list(methods())
     if not quiet:
-        say(f"1797 handwritten digits by {len(names)} methods: {', '.join(names)}")
-    with bars(quiet) as progress, progress.stage("the whole demo", len(names) + 2) as whole:
+        say(f"1797 handwritten digits by {len(METHODS)} methods: {', '.join(METHODS)}")
+    with bars(quiet) as progress, progress.stage("the whole demo", len(METHODS) + 2) as whole:
         with progress.stage("loading", 1):
             from sklearn.datasets import load_digits
 
@@ -43,9 +34,9 @@ def demo(
             from srsg.report import write_report
 
             X, y = load_digits(return_X_y=True)
-        outcomes = []
-        for found in compare_methods(X, 10, y=y, n_jobs=jobs, progress=progress):
-            outcomes.append(found)
+        results = []
+        for result in compare_methods(X, 10, y=y, n_jobs=jobs, progress=progress):
+            results.append(result)
             whole.advance()
         start = time.perf_counter()
         with announce_compiling(progress):
@@ -61,7 +52,7 @@ def demo(
                 image_shape=(8, 8),
                 title="SRSG on handwritten digits",
                 seconds=seconds,
-                methods=[row_of(each) for each in outcomes],
+                methods=[row_of(result) for result in results],
             )
-    show(outcomes, True, table, quiet=quiet)
+    show(results, table, quiet=quiet)
     print(f"The report, to open in a browser: {page}")

@@ -1,72 +1,83 @@
-"""Files that commands write: checked before long work, so that they can be written after it."""
+"""What commands write: files, checked before long work, and the summary of a clustering."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from srsg.cli.cluster_options import Writing
 from srsg.cli.options import STANDARD_OUTPUT
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from srsg.files import Table
-
-
-def check_output(path: Path | None, endings: tuple[str, ...], option: str) -> None:
-    """Refuse an unknown ending, and a place that cannot be written to."""
-    if path is None:
-        return
-    from srsg.files import FileError, check_writable
-    from srsg.files.errors import ending_of
-
-    if ending_of(path) not in endings:
-        raise FileError(f"{option} {path}: its name must end in {' or '.join(endings)}.")
-    check_writable(path)
+from srsg.explaining.confidence import Confidence, confidence
+from srsg.explaining.unwrapping import clusterer_of
+from srsg.files import FileError, Table, append_labels, check_writable, write_graph, write_labels
+from srsg.files.errors import count_of, ending_of
+from srsg.files.graphs import GRAPH_ENDINGS
+from srsg.files.writing import LABEL_ENDINGS, TABLE_ENDINGS
+from srsg.metrics import scores
 
 
-def check_not_inputs(
-    outputs: Mapping[str, Path | None], inputs: Sequence[str | Path | None]
+def check_outputs(
+    outputs: Mapping[str, tuple[Path | None, tuple[str, ...]]], inputs: Sequence[str | Path | None]
 ) -> None:
-    """Refuse an output that is an input or another output, whatever paths or links lead there."""
-    from srsg.files import FileError
+    """Raise an error now for a file that could not be written at the end.
 
-    files = {option: path for option, path in outputs.items() if path and path != STANDARD_OUTPUT}
-    for option, path in files.items():
-        for each in inputs:
-            if each and _same_file(path, Path(each)):
-                raise FileError(f"{option} {path}: is an input ({each}), which it would replace.")
+    Parameters
+    ----------
+    outputs : mapping of str to tuple
+        For each option, the file and the endings that it may have.
+    inputs : sequence
+        Files that must not be replaced, whatever paths or links lead there.
+    """
     taken: dict[str, str] = {}
-    for option, path in files.items():
+    for option, (path, endings) in outputs.items():
+        if path is None or path == STANDARD_OUTPUT:
+            continue
+        for source in inputs:
+            if source and _same_file(path, Path(source)):
+                raise FileError(f"{option} {path}: is an input ({source}), which it would replace.")
         other = taken.setdefault(os.path.realpath(path), option)
         if other != option:
             raise FileError(f"{option} {path}: is also the file of {other}.")
+        if ending_of(path) not in endings:
+            raise FileError(f"{option} {path}: its name must end in {' or '.join(endings)}.")
+        check_writable(path)
 
 
 def _same_file(one: Path, other: Path) -> bool:
     """Whether two paths lead to the same file, by links of either kind or by another spelling."""
     try:
         return os.path.samefile(one, other)
-    except OSError:  # one of them is not there
+    except OSError:  # one of them does not exist
         return os.path.realpath(one) == os.path.realpath(other)
 
 
-def check_labels_file(path: Path, append: bool = False) -> None:
-    """Refuse labels that could not be written there."""
-    from srsg.files.writing import LABEL_ENDINGS, TABLE_ENDINGS
+def check_files(files: Writing, inputs: Sequence[str | Path | None]) -> None:
+    """Raise an error now for a file of ``srsg cluster`` that could not be written at the end."""
+    wanted = {
+        "--output": (files.output, endings_of_labels(files.append)),
+        "--graph": (files.graph, GRAPH_ENDINGS),
+        "--model": (files.model, (".srsg",)),
+        "--report": (files.report, (".html", ".htm")),
+    }
+    check_outputs(wanted, inputs)
 
-    if path != STANDARD_OUTPUT:
-        check_output(path, TABLE_ENDINGS if append else LABEL_ENDINGS, "--output")
+
+def endings_of_labels(append: bool) -> tuple[str, ...]:
+    """Endings of files that labels are written to, alone or appended to a table."""
+    return TABLE_ENDINGS if append else LABEL_ENDINGS
 
 
-def write_labelled_rows(
+def write_rows(
     path: Path, table: Table, labels: NDArray, confidence: NDArray, *, append: bool
 ) -> None:
-    """Write labels and confidences: beside the names of the rows, or beside all columns."""
-    from srsg.files import append_labels, write_labels
-
+    """Write labels and confidences next to the names of the rows, or next to all columns."""
     # Further digits may differ between machines.
     rounded = confidence.round(6)
     if append:
@@ -75,18 +86,146 @@ def write_labelled_rows(
         write_labels(path, labels, row_ids=table.row_ids, columns={"confidence": rounded})
 
 
-def check_append(table: Table) -> None:
-    """Refuse before long work a table to which the labels could not be appended."""
-    from srsg.files import FileError
-    from srsg.files.writing import check_appendable
-
-    try:
-        check_appendable(table, ["cluster", "confidence"])
-    except FileError as error:
-        raise FileError(f"--append: {error}") from error
-
-
-def score_line(scores: dict[str, float]) -> str:
+def score_line(scores: Mapping[str, float]) -> str:
     """The scores as a line of text."""
     named = (f"{name} {value:.4f}" for name, value in scores.items())
     return f"against the known classes: {', '.join(named)}"
+
+
+@dataclass(frozen=True)
+class Result:
+    """A fitted model, and what it was fitted on.
+
+    Attributes
+    ----------
+    data : str
+        DATA of the command.
+    method : str
+        The method's name.
+    model : estimator
+        The fitted estimator, or a PreparedClusterer around it.
+    table : Table
+        What was read.
+    X : array or sparse matrix
+        What was clustered: the values of the table, or features of its images.
+    seconds : float
+        Duration of the fit.
+    """
+
+    data: str
+    method: str
+    model: Any
+    table: Table
+    X: Any
+    seconds: float
+
+    @property
+    def estimator(self) -> Any:
+        """The estimator, without the preparation of its columns."""
+        return getattr(self.model, "clusterer_", self.model)
+
+    @cached_property
+    def confidence(self) -> Confidence:
+        """How surely each point belongs to its cluster."""
+        return confidence(self.model, self.X)
+
+    def write(self, files: Writing) -> None:
+        """Write all files that are asked for, each atomically."""
+        if files.output != STANDARD_OUTPUT:
+            self.write_labels(files)
+        if files.graph is not None:
+            write_graph(
+                files.graph, clusterer_of(self.model).affinity_matrix_, labels=self.model.labels_
+            )
+        if files.report is not None:
+            self._write_report(files.report)
+        if files.model is not None:
+            from srsg.persistence import save_model
+
+            if self.table.feature_names is not None:
+                self.model.feature_names_in_ = np.array(self.table.feature_names, dtype=object)
+            save_model(self.model, files.model)
+
+    def write_labels(self, files: Writing) -> None:
+        """Write the label and the confidence of every row."""
+        labels, values = self.model.labels_, self.confidence.values
+        write_rows(files.output, self.table, labels, values, append=files.append)
+
+    def _write_report(self, path: Path) -> None:
+        from srsg.report import write_report
+
+        images = self.X is not self.table.X  # the page shows them, not their features
+        search = hasattr(self.estimator, "best_name_")  # the page explains its choice
+        shown = self.estimator if images or search else self.model
+        points = self.table.X
+        if self.model is not self.estimator and not images:
+            points = self.model.prepared(points)
+        if shown is not self.estimator:
+            points = shown.columns_.undone(points)  # columns in their units
+        write_report(
+            path,
+            shown,
+            points,
+            y=self.table.y,
+            class_names=self.table.class_names,
+            image_shape=self.table.image_shape,
+            feature_names=self.table.feature_names,
+            row_ids=list(self.table.row_ids),
+            title=f"Clusters of {Path(self.data).name}",
+            seconds=self.seconds,
+            certainty=self.confidence,
+        )
+
+    def summary(self, files: Mapping[str, Path]) -> dict[str, Any]:
+        """The result in numbers, as --json prints it."""
+        labels, y = self.model.labels_, self.table.y
+        sizes = np.unique(labels, return_counts=True)[1]
+        return {
+            "data": self.data,
+            "method": getattr(self.estimator, "best_name_", self.method),
+            "n_points": self.table.X.shape[0],
+            "n_features": self.table.X.shape[1],
+            "n_clusters": len(sizes),
+            "sizes": sizes.tolist(),
+            "scores": None if y is None else scores(y, labels),
+            "seconds": round(self.seconds, 3),
+            "certificates": self._certificates(),
+            "notes": list(self.table.notes),
+            "files": {content: str(path) for content, path in files.items()},
+        }
+
+    def _certificates(self) -> dict[str, Any] | None:
+        """How far codes are from optimal over all points, and for how many points that is known."""
+        clusterer = clusterer_of(self.model)
+        if not hasattr(clusterer, "kkt_quantiles_"):
+            return None
+        quantiles = clusterer.kkt_quantiles_.items()
+        return {
+            "approximate": clusterer.n_candidates is not None,
+            "n_points": len(clusterer.certified_),
+            "kkt_quantiles": {f"{share:.0%}": value for share, value in quantiles},
+        }
+
+
+def lines_of(summary: Mapping[str, Any]) -> list[str]:
+    """The summary as lines of text."""
+    least, most = min(summary["sizes"]), max(summary["sizes"])
+    size = count_of(most, "point") + (
+        " each" if least == most and summary["n_clusters"] > 1 else ""
+    )
+    if least != most:
+        size = f"{least} to {size}"
+    lines = [
+        f"{count_of(summary['n_points'], 'point')} in {count_of(summary['n_clusters'], 'cluster')} "
+        f"of {size}, by {summary['method']} in {summary['seconds']:.1f} s"
+    ]
+    if summary["scores"]:
+        lines.append(score_line(summary["scores"]))
+    certified = summary["certificates"]
+    if certified and certified["approximate"]:
+        shares = (f"{share} {value:.2g}" for share, value in certified["kkt_quantiles"].items())
+        lines.append(
+            f"KKT violation of the codes of {certified['n_points']} random points, over all "
+            f"points, by quantiles: {', '.join(shares)} (0 is exact)"
+        )
+    return lines + [f"{content}: {path}" for content, path in summary["files"].items()]

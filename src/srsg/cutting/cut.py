@@ -193,6 +193,17 @@ def cut_graph(
     Returns
     -------
     Clusters
+
+    Examples
+    --------
+    >>> from srsg import L1Graph
+    >>> from srsg.cutting.cut import CutOptions, cut_graph
+    >>> from srsg.datasets import make_union_of_subspaces
+    >>> from srsg.running import ThreadEngine
+    >>> X, _ = make_union_of_subspaces(60, random_state=0)
+    >>> graph = L1Graph().fit_graph(X).graph_
+    >>> cut_graph(graph, 3, CutOptions(), 0, ThreadEngine()).labels.shape
+    (60,)
     """
     if spectral is None:
         spectral = spectral_graph(fitted, options.affinity, run)

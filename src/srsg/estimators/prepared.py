@@ -177,6 +177,18 @@ class PreparedClusterer(ClusterMixin, BaseEstimator):
         learn(self, {**learnt, "clusterer_": clone(self.clusterer).fit_graph(rows)})
         return self
 
+    def fit_labels(self) -> Self:
+        """Cluster the graph of the last fit with the present parameters of ``clusterer``.
+
+        Returns
+        -------
+        self
+        """
+        check_is_fitted(self, "clusterer_")
+        parameters = clone(self.clusterer).get_params(deep=False)
+        self.clusterer_.set_params(**parameters).fit_labels()
+        return self
+
     def predict(self, X: Matrix, novelty: float | None = None) -> NDArray[np.intp]:
         """The clusters of new points.
 
@@ -196,22 +208,6 @@ class PreparedClusterer(ClusterMixin, BaseEstimator):
         if novelty is None:
             return self.clusterer_.predict(rows)
         return predict_with_confidence(self.clusterer_, rows, novelty=novelty)[0]
-
-    def columns_of(self, X: Matrix) -> Any:
-        """Learn only the columns, and return the points as a clusterer would get them.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
-            One point per row.
-
-        Returns
-        -------
-        array or csr_array of shape (n_samples, n_features)
-        """
-        rows, learnt = self._learnt(X)
-        learn(self, learnt)
-        return rows
 
     def prepared(self, X: Matrix) -> Any:
         """New points as the clusterer gets them.

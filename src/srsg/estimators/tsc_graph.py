@@ -15,6 +15,8 @@ from srsg.graph import Coded, FittedGraph
 from srsg.points import Points
 from srsg.running import Engine
 
+EQUAL = 1 - 1e-7  # the weight of an equal point, but for rounding
+
 
 @dataclass(frozen=True, kw_only=True)
 class TSCCoder(Coder):
@@ -28,7 +30,12 @@ class TSCCoder(Coder):
     def code_new(self, fitted: FittedGraph, new: Points, run: Engine) -> sparse.csr_array:
         points = fitted_points(fitted, run)
         count = min(self.n_neighbors, points.n)
-        return _weights(most_correlated(points, count, queries=new, engine=run))
+        codes = _weights(most_correlated(points, count, queries=new, engine=run))
+        # A point that equals a fitted one is coded by that alone.
+        equal = (codes.max(axis=1).toarray() > EQUAL).ravel()
+        codes.data[np.repeat(equal, count) & (codes.data <= EQUAL)] = 0.0
+        codes.eliminate_zeros()
+        return codes
 
 
 def _weights(cosines: sparse.csr_array) -> sparse.csr_array:
@@ -49,18 +56,14 @@ class TSCGraph(GraphClusterer):
     {n_clusters}
     n_neighbors : int
         Points that each point is joined to, the paper's q.
-    {affinity}
-    {affine}
-    {assign_labels, n_init, store, n_jobs, random_state, verbose}
+    {affinity, affine, assign_labels, n_init, store, n_jobs, random_state, verbose}
 
     Attributes
     ----------
     {labels_, confidence_, explained_, outlier_score_}
     codes_ : csr_array of shape (n, n)
-        The directed weights.
-    {affine_, first_equal_, fit_X_}
-    {graph_, n_connected_components_, n_clusters_, cluster_counts_, structure_found_, embedding_,
-     eigenvalues_, n_features_in_}
+    {affine_, first_equal_, fit_X_, graph_, n_connected_components_, n_clusters_, cluster_counts_,
+     structure_found_, embedding_, eigenvalues_, n_features_in_}
 
     Examples
     --------
@@ -72,7 +75,6 @@ class TSCGraph(GraphClusterer):
     """
 
     coder: ClassVar[type[Coder]] = TSCCoder
-
     n_neighbors: int = 10
     affinity: Any = "codes"
     affine: bool | float = False

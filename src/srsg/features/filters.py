@@ -21,22 +21,21 @@ FREQUENCY = 0.75 * np.pi
 """Centre frequency of the finest wavelets, in radians per pixel."""
 
 COPIES = np.arange(-2, 3)
-"""Periods of a filter that are summed: farther away its envelope is zero for all practical
-purposes."""
+"""Periods of a filter that are summed; farther away, its envelope is practically zero."""
 
 
 @dataclass(frozen=True)
 class FilterBank:
-    """Everything that a scattering transform of images of one shape needs.
+    """Padding and filters of the scattering transform, for images of one shape.
 
     Attributes
     ----------
     rows, columns : ndarray
-        Pixels of the image in the order in which they make the padded image.
+        Rows and columns of the image in the order in which they make the padded image.
     wavelets : tuple of tuple of ndarray
         ``wavelets[j][level]`` are the Fourier transforms of the wavelets of scale j, one per
-        angle, for images subsampled ``level`` times by two. They are real; every value stands
-        twice in a row, for the real and the imaginary part of what it is multiplied with. They are
+        angle, for images subsampled ``level`` times by two. They are real; every value is repeated
+        once, for the real and the imaginary part of the number it is multiplied with. They are
         divided by the number of frequencies that coincide at the wavelet's own scale.
     averages : tuple of pairs of ndarray
         ``averages[level] = A, B``: the low-pass filter followed by subsampling, which is a
@@ -95,7 +94,7 @@ def filter_bank(image_shape: tuple[int, int], n_scales: int, n_angles: int) -> F
 
 
 def _reflected(size: int, step: int) -> NDArray[np.intp]:
-    """Which pixel of ``size`` stands at each place of the padded image."""
+    """Indices of the pixels that make up one padded axis of ``size`` pixels."""
     padding = (-size % step) + 2 * step
     return np.pad(np.arange(size), (padding // 2, (padding + 1) // 2), mode="reflect")
 
@@ -103,15 +102,15 @@ def _reflected(size: int, step: int) -> NDArray[np.intp]:
 def _wavelets(
     shape: tuple[int, int], scale: int, n_angles: int, n_scales: int
 ) -> tuple[NDArray[np.float32], ...]:
-    """The wavelets of one scale at every level that they are used at."""
+    """The wavelets of one scale, at every level where they are used."""
     angles = (n_angles - n_angles // 2 - 1 - np.arange(n_angles)) * np.pi / n_angles
     spectra = np.array([morlet(shape, scale, angle, 4 / n_angles) for angle in angles])
-    # The first layer filters the image itself, the second what a finer scale made of it, which is
-    # subsampled already.
+    # The first layer filters the image itself. The second filters the output of a finer scale,
+    # which is already subsampled.
     levels = [_cropped(spectra, level, axes=(1, 2)) for level in range(max(1, scale))]
     # Subsampling to the wavelet's own scale takes the mean over the frequencies that it folds.
-    means = [each / 4 ** (scale - level) for level, each in enumerate(levels)]
-    return tuple(np.repeat(each, 2, axis=-1).astype(np.float32) for each in means)
+    means = [spectrum / 4 ** (scale - level) for level, spectrum in enumerate(levels)]
+    return tuple(np.repeat(mean, 2, axis=-1).astype(np.float32) for mean in means)
 
 
 def morlet(shape: tuple[int, int], scale: int, angle: float, slant: float) -> FloatArray:
@@ -139,7 +138,7 @@ def morlet(shape: tuple[int, int], scale: int, angle: float, slant: float) -> Fl
 
 
 def _periodic(values: NDArray, shape: tuple[int, int]) -> NDArray:
-    """The sum of all periods."""
+    """Sum over all periods."""
     n_copies = len(COPIES)
     return values.reshape(n_copies, shape[0], n_copies, shape[1]).sum(axis=(0, 2))
 

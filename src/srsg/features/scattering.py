@@ -144,24 +144,6 @@ class Scattering(TransformerMixin, BaseEstimator):
         engine = ThreadEngine(self.n_jobs)
         return scattering(images, self._shape(), self._filters(), self.block_size, engine)
 
-    def fit_transform(self, X: Matrix, y: None = None, **fit_params: Any) -> NDArray[np.float32]:
-        """The same as :meth:`transform`, which needs no fit.
-
-        Parameters
-        ----------
-        X : array of shape (n_samples, height * width)
-            One flattened image per row.
-        y : None
-            Ignored.
-        **fit_params
-            Ignored.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_features_out), float32
-        """
-        return self.fit(X).transform(X)
-
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Names such as ``"j0_a3_j2_a1_y0_x2"``.
 

@@ -78,8 +78,7 @@ def load_arrays(path: Path) -> dict[str, NDArray]:
 @contextmanager
 def _loading(path: Path, kind: str, *starts: bytes) -> Iterator[None]:
     """Explain why NumPy cannot read a file."""
-    # NumPy takes any file that starts otherwise for a pickle, and its message would be about
-    # pickles.
+    # NumPy treats any other file as a pickle, and its message would be about pickles.
     with path.open("rb") as file:
         if not file.read(8).startswith(starts):
             raise FileError(f"{path}: cannot be read as {kind}: it does not start like one.")

@@ -57,7 +57,7 @@ class Columns:
 
 
 class NotANumberError(FileError):
-    """A cell is not a number, in a column that otherwise has numbers."""
+    """A cell that is not a number, in a column of numbers."""
 
 
 def choose_columns(name: str, frame: Frame, request: Request) -> Contents:
@@ -89,7 +89,7 @@ def contents(values: NDArray, frame: Frame, columns: Columns, request: Request) 
         labels=labels,
         feature_names=columns.features,
         row_ids=row_ids,
-        notes=columns.notes,
+        notes=(*frame.notes, *columns.notes),
         rows_are_points=True,
         frame=frame if request.keep_frame else None,
     )
@@ -249,7 +249,7 @@ def _texts(values: Any) -> list[str | None]:
 
 
 def text_or_number(values: Any) -> NDArray:
-    """Integers and floats as such, anything else as text; None where missing."""
+    """Integers and floats as they are, anything else as text, with None for missing cells."""
     if pa.types.is_floating(values.type) or pa.types.is_integer(values.type):
         return values.to_numpy()
     return np.array(_texts(values))

@@ -79,7 +79,7 @@ class Table:
     row_ids : ndarray of shape (n_samples,)
         The identifier column, the image's path in its folder, or the row's number from 0.
     y : ndarray of shape (n_samples,) or None
-        Labels. Integers are kept; anything else becomes its place in ``class_names``.
+        Labels. Integers are kept; anything else becomes its position in ``class_names``.
     class_names : tuple of str or None
         The labels of the file if they are not integers.
     feature_names : tuple of str or None
@@ -87,7 +87,7 @@ class Table:
     image_shape : tuple of int or None
         ``X[i].reshape(image_shape)`` is a picture.
     notes : tuple of str
-        What was set aside, transposed, resized or dropped: one line each.
+        One line for everything set aside, transposed, resized or dropped.
     n_dropped : int
         Rows with missing values that were dropped.
     kept_rows : ndarray of int or None

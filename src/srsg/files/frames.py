@@ -23,12 +23,15 @@ class Frame:
         The same table as text, if the file is text.
     has_header : bool
         Whether the file names the columns; otherwise they are called 0, 1, 2, ...
+    notes : tuple of str
+        Notes for the user, one line each.
     """
 
     table: Any
     index: Sequence[Any] = ()
     as_written: Any = None
     has_header: bool = True
+    notes: tuple[str, ...] = ()
 
 
 def frame_of(table: Any) -> Frame:

@@ -68,8 +68,7 @@ def read_excel(path: Path, request: Request) -> Contents:
     names = distinct_names(first) if has_header else [str(place) for place in range(len(first))]
     columns = [_column(list(cells)) for cells in zip(*rows[has_header:], strict=True)]
     table = pa.table(columns or [pa.nulls(0)] * len(names), names)
-    contents = _choose(str(path), Frame(table, has_header=has_header), request)
-    return replace(contents, notes=(*notes, *contents.notes))
+    return _choose(str(path), Frame(table, has_header=has_header, notes=notes), request)
 
 
 def _read_bytes(name: str, data: bytes, sep: str | None, request: Request) -> Contents:
@@ -89,15 +88,14 @@ def _choose(name: str, frame: Frame, request: Request) -> Contents:
             request = replace(request, features=None)
     if frame.has_header:
         return choose_columns(name, frame, request)
+    note = f"no header: columns are called 0 to {frame.table.num_columns - 1}"
     try:
-        contents = choose_columns(name, frame, request)
+        return choose_columns(name, replace(frame, notes=(*frame.notes, note)), request)
     except NotANumberError as error:
         raise FileError(
             f"{error} The first row was not taken for the names of the columns: if there is "
             "something above them, remove it."
         ) from error
-    note = f"no header: columns are called 0 to {frame.table.num_columns - 1}"
-    return replace(contents, notes=(note, *contents.notes))
 
 
 def _decoded(name: str, data: bytes, encoding: str | None) -> str:
@@ -156,10 +154,12 @@ def _text(cell: Any) -> str:
 
 
 def _column(cells: list[Any]) -> Any:
-    """A column typed by all of its cells: as dates, or as its text would be typed."""
+    """A column typed by all of its cells: dates, fractions, or what its text would be."""
     kinds = {type(cell) for cell in cells if cell != ""}
     if kinds and kinds <= {date, datetime}:
         # Some cells may have a time of day, and some not.
         moments = [None if cell == "" else datetime.fromisoformat(str(cell)) for cell in cells]
         return pa.chunked_array([pa.array(moments, pa.timestamp("us"))])
+    if kinds == {float} and not all(cell == "" or cell.is_integer() for cell in cells):
+        return pa.chunked_array([[None if cell == "" else cell for cell in cells]], pa.float64())
     return typed(pa.chunked_array([[_text(cell) for cell in cells]], pa.string()))

@@ -1,4 +1,4 @@
-"""Tables in text: CSV and its relatives, each column with the one type that fits all of its rows.
+"""Tables in text: CSV and its relatives, each column with the type that fits all of its rows.
 
 Arrow splits the text into columns of text and does nothing more. Which cells are missing, and which
 are numbers, is decided here by the whole column: a reader that guesses types from the first rows is
@@ -55,16 +55,7 @@ def parse_table(name: str, text: str, sep: str | None = None) -> Frame:
     >>> parse_table("flowers", "length;kind\\n1,5;rose\\n").table.to_pylist()
     [{'length': 1.5, 'kind': 'rose'}]
     """
-    # A first line such as sep=; names the separator for Excel. Its line end stays, so that messages
-    # count lines as the file does.
-    if stated := re.match(rf"sep=([{SEPARATORS}])\r?(?=\n)", text, re.IGNORECASE):
-        sep, text = stated[1], text[stated.end() :]
-    lines = io.StringIO(text, newline="")
-    line = next((line for line in lines if line.strip()), "").rstrip("\r\n")
-    _check_width(name, line)
-    sep = sep or _separator(line)
-    if f'{sep} "' in text:  # Arrow sees a quote only at the very start of a field
-        text = _without_spaces(text, sep)
+    text, sep = _separated(name, text, sep)
     file = io.StringIO(text, newline="")
     reader = csv.reader(file, delimiter=sep)
     first = next(filter(None, reader), [])
@@ -90,16 +81,26 @@ def parse_table(name: str, text: str, sep: str | None = None) -> Frame:
     return Frame(pa.table(columns, names), index, pa.table(raw, names), has_header)
 
 
-def _check_width(name: str, line: str) -> None:
+def _separated(name: str, text: str, sep: str | None) -> tuple[str, str]:
+    """The text as Arrow can split it, and its separator."""
+    # A first line such as sep=; names the separator for Excel. Its line end stays, so that messages
+    # count lines as the file does.
+    if stated := re.match(rf"sep=([{SEPARATORS}])\r?(?=\n)", text, re.IGNORECASE):
+        sep, text = stated[1], text[stated.end() :]
+    lines = io.StringIO(text, newline="")
+    line = next((line for line in lines if line.strip()), "").rstrip("\r\n")
     n_columns = max(map(line.count, SEPARATORS)) + 1
     if n_columns > MOST_COLUMNS:
         raise FileError(
             f"{name}: its first line has {n_columns} fields, and text with more than "
             f"{MOST_COLUMNS} columns is not read. Save the numbers as .npy, one row per point."
         )
+    sep = sep or _likeliest_separator(line)
+    # Arrow sees a quote only at the very start of a field.
+    return (_without_spaces(text, sep) if f'{sep} "' in text else text), sep
 
 
-def _separator(line: str) -> str:
+def _likeliest_separator(line: str) -> str:
     if ";" in line and all(map(is_number, line.split(";"))):  # with commas in its numbers
         return ";"
     # Quoted names may contain any of the separators.
@@ -108,7 +109,7 @@ def _separator(line: str) -> str:
 
 
 def _has_decimal_commas(fields: list[str], text: str) -> bool:
-    """Whether the first rows have decimal commas, or a later one has and there are no points."""
+    """Whether the first fields have decimal commas, or later ones do and there are no points."""
     return any(re.search(r"\d,\d", field) for field in fields) or (
         "." not in text and re.search(r";\d+,\d+\s*[;\n]", text) is not None
     )
@@ -160,26 +161,26 @@ def typed(column: Any, *, decimal_comma: bool = False) -> Any:
     'string'
     """
     trimmed = pc.utf8_trim_whitespace(column)
-    missing = pc.is_in(trimmed, MISSING)
-    text, trimmed = (
-        pc.if_else(missing, pa.scalar(None, pa.string()), cells)
-        for cells in (pc.utf8_ltrim(column, characters=" "), trimmed)
-    )
-    if text.null_count == len(text):
-        return pa.chunked_array([pa.nulls(len(text))])
+    missing, null = pc.is_in(trimmed, MISSING), pa.scalar(None, pa.string())
+    if pc.any(missing).as_py():
+        trimmed = pc.if_else(missing, null, trimmed)
+    if trimmed.null_count == len(trimmed):
+        return pa.chunked_array([pa.nulls(len(trimmed))])
     if decimal_comma:
         # 1.234 may be a thousand here, so a cell with a point is not a number.
         trimmed = pc.replace_substring(pc.replace_substring(trimmed, ".", "x"), ",", ".")
-    if pc.any(pc.match_substring(trimmed, "x", ignore_case=True)).as_py():
-        return text  # Arrow would read 0x10 as sixteen
     # Integers first: as floats, long identifiers would lose digits.
     for kind in (pa.int64(), pa.float64(), pa.bool_()):
         try:
             values = trimmed.cast(kind)
         except pa.ArrowInvalid:
             continue
-        return values.cast(pa.float64()) if kind == pa.int64() and values.null_count else values
-    return text
+        if kind != pa.int64():
+            return values
+        if pc.any(pc.match_substring(trimmed, "x", ignore_case=True)).as_py():
+            break  # Arrow reads 0x10 as sixteen
+        return values.cast(pa.float64()) if values.null_count else values
+    return pc.if_else(missing, null, pc.utf8_ltrim(column, characters=" "))
 
 
 def _split(name: str, text: str, width: int, sep: str, lines_before: int) -> list[Any]:

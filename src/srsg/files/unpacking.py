@@ -1,7 +1,7 @@
 """Limits on unpacking: a megabyte can hold a gigabyte of one character.
 
-A compressed file is refused before it fills the memory: it may unpack to not much more than numbers
-can shrink.
+A compressed file that unpacks to far more than a table of numbers would is refused before it fills
+the memory.
 """
 
 from __future__ import annotations
@@ -25,8 +25,7 @@ PIECE = 2**20
 
 
 def check_size(name: str | Path, packed: int, unpacked: int) -> None:
-    """Raise an error if a file of ``packed`` bytes unpacks to ``unpacked`` bytes and that is too
-    many.
+    """Raise an error if ``unpacked`` bytes are too many for a file of ``packed`` bytes.
 
     Examples
     --------
@@ -35,14 +34,14 @@ def check_size(name: str | Path, packed: int, unpacked: int) -> None:
     >>> check_size("b.npz", 1_000_000, 900_000_000)
     Traceback (most recent call last):
     ...
-    srsg.files.errors.FileError: b.npz: 1.0 MB unpack to more than 268 MB, which data hardly ever \
-do. If these are data, unpack them first.
+    srsg.files.errors.FileError: b.npz: 1.0 MB unpack to more than 268 MB, which data rarely do. \
+If you trust this file, unpack it first.
     """
     most = most_bytes(packed)
     if unpacked > most:
         raise FileError(
             f"{name}: {packed / 1e6:.1f} MB unpack to more than {most / 1e6:.0f} MB, which data "
-            "hardly ever do. If these are data, unpack them first."
+            "rarely do. If you trust this file, unpack it first."
         )
 
 

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import colorsys
 
-# Paul Tol's vibrant scheme: colour-blind readers can tell it apart, on light and dark backgrounds.
+# Paul Tol's vibrant scheme: colour-blind readers can tell its colours apart, on light and dark
+# backgrounds.
 _FIRST = ("#0077bb", "#ee7733", "#009988", "#cc3311", "#33bbee", "#ee3377", "#999999")
 _GOLDEN_ANGLE = 0.381966
 _LIGHTNESS = (0.62, 0.45, 0.74)
 
 
 def palette(count: int) -> list[str]:
-    """As many different colours as asked for; the first seven are safe for colour-blind readers.
+    """A number of different colours; the first seven are safe for colour-blind readers.
 
-    No longer palette can be: pictures that use it also name the clusters in words.
+    A longer palette cannot be safe, so pictures also name the clusters.
 
     Examples
     --------

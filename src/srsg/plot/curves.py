@@ -58,10 +58,10 @@ def sensitivity(
     Parameters
     ----------
     values : array-like of shape (m,)
-        Values of the parameter, in increasing order. Where they span more than a factor of
-        fifty, the axis is logarithmic.
+        Values of the parameter, in increasing order. The axis is logarithmic if they span more
+        than a factor of fifty.
     scores : mapping of str to array-like of shape (m,) or (m, n_runs)
-        The scores of each method at these values; of several runs the mean is drawn, over a band
+        Scores of each method at these values. Several runs are drawn as their mean, over a band
         from the smallest to the largest. A single number is drawn as a horizontal line.
     parameter, score : str
         Names for the axes.
@@ -82,8 +82,8 @@ def sensitivity(
     """
     ax = ax or new_axes()
     x = np.asarray(values, float)
-    for place, (name, found) in enumerate(scores.items()):
-        heights = np.asarray(found, float)
+    for place, (name, given) in enumerate(scores.items()):
+        heights = np.asarray(given, float)
         if heights.ndim == 0:
             heights = np.full(len(x), heights)
         if len(heights) != len(x):
@@ -95,7 +95,6 @@ def sensitivity(
         if runs.shape[1] > 1:
             band = runs.min(axis=1), runs.max(axis=1)
             ax.fill_between(x, *band, color=color, alpha=0.15, linewidth=0)
-    # Parameters that span decades are tried in equal ratios.
     if x.min() > 0 and x.max() > 50 * x.min():
         ax.set_xscale("log")
     ax.set(xlabel=parameter, ylabel=score)

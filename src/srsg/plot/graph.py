@@ -1,4 +1,4 @@
-"""The graph, and what the spectral step makes of it."""
+"""The graph, its embedding and its eigenvalues."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from srsg.explaining.layout import plane
-from srsg.plot.axes import new_axes
+from srsg.plot.axes import clusters_of, new_axes
 from srsg.plot.colors import palette
 from srsg.types import Matrix
 
@@ -25,7 +25,7 @@ def affinity(matrix: Matrix, labels: ArrayLike | None = None, ax: Axes | None = 
     matrix : array or sparse matrix of shape (n, n)
         ``affinity_matrix_`` of any estimator.
     labels : array-like of shape (n,), optional
-        Orders the points by label, and colours the edges that join different ones.
+        Sorts the points by label, and colours edges between different labels.
     ax : Axes, optional
         Where to draw; a new figure by default.
 
@@ -71,11 +71,12 @@ def embedding(
     Parameters
     ----------
     model : estimator
-        Fitted: any estimator of this package, or another with ``labels_``.
+        Fitted: any estimator of this package, another with ``labels_``, a pipeline that ends in
+        one of these, or a :class:`srsg.StabilitySearch`.
     X : array, sparse matrix or DataFrame of shape (n, d)
-        What it was fitted on.
+        The points it was fitted on.
     labels : array-like of shape (n,), optional
-        What to colour by; the model's clusters by default.
+        Colours of the points; the model's clusters by default.
     ax : Axes, optional
         Where to draw; a new figure by default.
 
@@ -99,13 +100,14 @@ def embedding(
     """
     ax = ax or new_axes()
     coordinates, _ = plane(model, X if sparse.issparse(X) else np.asarray(X))
-    names, group = np.unique(model.labels_ if labels is None else labels, return_inverse=True)
+    given = None if labels is None else np.unique(labels, return_inverse=True)
+    names, group = given or clusters_of(model)
     colors = np.array(palette(len(names)))
     # The more points there are, the smaller they must be to stay apart.
     size = np.clip(2e4 / len(group), 1, 25)
     x, y = coordinates.T
     ax.scatter(x, y, c=colors[group], s=size, linewidths=0, rasterized=True)
-    for place, name in enumerate(names):  # in words too, for those who cannot see the colours
+    for place, name in enumerate(names):  # named too, for readers who cannot tell the colours apart
         own = group == place
         box = {"facecolor": "white", "alpha": 0.75, "linewidth": 0, "pad": 1.5}
         at = float(np.median(x[own])), float(np.median(y[own]))
@@ -115,7 +117,7 @@ def embedding(
 
 
 def eigenvalues(values: ArrayLike, n_clusters: int | None = None, ax: Axes | None = None) -> Axes:
-    """Leading eigenvalues of the normalised graph, and the gap after those used.
+    """Leading eigenvalues of the normalised graph, and the gap after those that were used.
 
     Parameters
     ----------

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from srsg.explaining.confidence import confidence
-from srsg.explaining.unwrapping import clusterer_of
-from srsg.plot.axes import new_axes
+from srsg.plot.axes import clusters_of, new_axes
 from srsg.running.warnings import made_dense
 from srsg.types import Matrix
 
@@ -34,7 +33,7 @@ def gallery(
         Fitted: any estimator of this package, another with ``labels_``, a pipeline that ends in
         one of these, or a :class:`srsg.StabilitySearch`.
     X : array or sparse matrix of shape (n, d)
-        What it was fitted on: pictures, one per row.
+        The pictures it was fitted on, one per row.
     image_shape : (height, width) or (height, width, 3)
         ``X[i].reshape(image_shape)`` is a picture.
     members : {"central", "least_confident"}
@@ -65,10 +64,10 @@ def gallery(
     pictures = points.reshape(len(points), *image_shape)
     height, width, *channels = pictures.shape[1:]
     sure = confidence(model, points)
-    names, cluster = np.unique(clusterer_of(model).labels_, return_inverse=True)
+    names, cluster = clusters_of(model)
     # One scale for all pictures, so that their brightness can be compared.
     low, high = points.min(), points.max()
-    # A line of empty pixels between pictures; the last channel hides them.
+    # Between the pictures is a line of pixels that the last channel makes transparent.
     sheet = np.zeros((len(names), height + 1, count, width + 1, 4))
     for row in range(len(names)):
         own = np.flatnonzero(cluster == row)

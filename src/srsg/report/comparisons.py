@@ -95,7 +95,7 @@ def _by_rank(search: StabilitySearch) -> list[int]:
 def _candidates(search: StabilitySearch) -> str:
     """A row for every candidate, the best score first."""
     results = search.results_
-    # Features are halved in pictures only, not in tables.
+    # The columns of a table are not halved.
     shown = [name for name in MEASURES if np.isfinite(results[name]).any()]
     rows = []
     for place in _by_rank(search):

@@ -21,7 +21,8 @@ from sklearn.metrics.cluster import contingency_matrix
 from sklearn.pipeline import Pipeline
 
 from srsg.counting.counts import counted_by
-from srsg.explaining.confidence import confidence
+from srsg.estimators import PreparedClusterer
+from srsg.explaining.confidence import Confidence, confidence
 from srsg.explaining.layout import plane
 from srsg.explaining.unwrapping import best_of, clusterer_of
 from srsg.metrics import scores
@@ -34,6 +35,9 @@ EIGENVALUES_UP_TO = 10_000
 """With more points, the eigenvalues after the last one used would take too long for a page."""
 
 FURTHER_EIGENVALUES = 8
+
+
+SCALED = {"standard": "standardised columns", "minmax": "columns scaled to the range 0 to 1"}
 
 
 class Confusion(NamedTuple):
@@ -106,6 +110,7 @@ class Facts:
         title: str | None = None,
         seconds: float | None = None,
         methods: Sequence[Mapping[str, Any]] = (),
+        certainty: Confidence | None = None,
     ) -> None:
         self.given, self.model = model, clusterer_of(model)
         labels = self.learnt("labels_")
@@ -135,7 +140,7 @@ class Facts:
         self.image_shape = _checked_shape(image_shape, n_features)
         self.title = "Clustering report" if title is None else str(title)
         self.seconds, self.methods = seconds, methods
-        self.confidence = confidence(model, self.X)
+        self.confidence = certainty or confidence(model, self.X)
 
     def row(self, point: int) -> str:
         """The name of a point."""
@@ -190,6 +195,9 @@ class Facts:
         words = [self.method]
         if isinstance(best, Pipeline) and len(best.steps) > 1:
             words.append(f"after {', '.join(type(step).__name__ for _, step in best.steps[:-1])}")
+        if isinstance(best, PreparedClusterer):
+            words += [f"of {SCALED[best.scale]}"] if best.scale else []
+            words += ["with gaps filled in"] if best.impute else []
         if self.search is not None:
             words.append("(chosen by StabilitySearch)")
         return " ".join(words)

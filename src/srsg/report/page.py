@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from srsg import __version__
+from srsg.explaining.confidence import Confidence
 from srsg.files import atomic_write
 from srsg.plot.colors import palette
 from srsg.report import comparisons, evidence, sections
@@ -37,6 +38,7 @@ def write_report(
     title: str | None = None,
     seconds: float | None = None,
     methods: Sequence[Mapping[str, Any]] = (),
+    certainty: Confidence | None = None,
 ) -> Path:
     """Write one HTML page about a fitted model, complete in itself: it loads nothing.
 
@@ -72,6 +74,8 @@ def write_report(
     methods : sequence of mappings, optional
         Methods that were compared on the same points, one row of a table each: ``method`` is the
         name; ``AC``, ``NMI``, ``ARI``, ``seconds``, ``megabytes`` and ``error`` are shown if given.
+    certainty : Confidence, optional
+        Result of :func:`srsg.explaining.confidence.confidence`, if it has been computed already.
 
     Returns
     -------
@@ -105,6 +109,7 @@ def write_report(
         title=title,
         seconds=seconds,
         methods=methods,
+        certainty=certainty,
     )
     with atomic_write(target) as temporary:
         temporary.write_text(page(facts), "utf-8")

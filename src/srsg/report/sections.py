@@ -32,7 +32,7 @@ def summary(facts: Facts) -> str:
         "features": f"{n_features:,}",
         "clusters": f"{facts.n_clusters:,}",
     }
-    graph, n_components = facts.learnt("affinity_matrix_"), facts.learnt("n_components_")
+    graph, n_components = facts.learnt("affinity_matrix_"), facts.learnt("n_connected_components_")
     if sparse.issparse(graph):
         figures["edges"] = f"{sparse.triu(graph, 1).nnz:,}"
     if n_components is not None:

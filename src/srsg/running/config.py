@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
+from numbers import Real
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -192,8 +193,9 @@ def in_bytes(max_memory: int | str) -> int:
     (1500000000, 1024, 1000000)
     """
     if not isinstance(max_memory, str):
-        if max_memory < 1:
-            raise ValueError(f"max_memory={max_memory} must be a positive number of bytes.")
+        number = isinstance(max_memory, Real) and not isinstance(max_memory, bool)
+        if not number or not 1 <= max_memory < np.inf:
+            raise ValueError(f"max_memory={max_memory!r} must be a positive number of bytes.")
         return int(max_memory)
     amount = _AMOUNT.fullmatch(max_memory)
     if amount is None or amount[2].upper() not in _UNITS:

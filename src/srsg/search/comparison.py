@@ -13,7 +13,7 @@ from srsg.counting.reproducibility import ScoredCounts
 from srsg.explaining.unwrapping import clusterer_of
 from srsg.running.progress import SILENT, Progress, Stage, quietly, send_progress_to
 from srsg.search.candidates import Candidates
-from srsg.search.fits import builds_graph, fresh, labels_for_each, with_graph
+from srsg.search.fits import builds_graph, fresh, label_graph, labels_for_each, with_graph
 from srsg.search.stability import Labels, Rounds, Sample, Scores, scores_of
 from srsg.types import NClusters
 
@@ -117,7 +117,7 @@ class Comparison:
             else:
                 if model is None:
                     model = with_graph(candidate, self.X, self.seed)
-                clusterer_of(model).set_params(n_clusters=n_clusters).fit_labels()
+                label_graph(model, n_clusters)
         self.whole.advance(LAST_FIT_COSTS)
         return model
 

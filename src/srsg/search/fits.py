@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
-from srsg.estimators import GraphClusterer
+from srsg.estimators import GraphClusterer, PreparedClusterer
 from srsg.explaining.unwrapping import clusterer_of
 from srsg.types import Matrix
 
@@ -34,12 +34,23 @@ def builds_graph(candidate: Any) -> bool:
 def with_graph(candidate: Any, X: Matrix, seed: int) -> Any:
     """A copy of a candidate, with the graph of these points."""
     model = fresh(candidate, None, seed)
-    last = model
-    if isinstance(model, Pipeline):
-        X = model[:-1].fit_transform(X) if len(model.steps) > 1 else X
-        last = model.steps[-1][1]
-    last.fit_graph(X)
+    if isinstance(model, Pipeline) and len(model.steps) > 1:
+        X = model[:-1].fit_transform(X)
+    _last_step(model).fit_graph(X)
     return model
+
+
+def label_graph(model: Any, n_clusters: int) -> None:
+    """Give a model that has its graph its labels, for this number of clusters."""
+    given = last = _last_step(model)
+    while isinstance(given, PreparedClusterer):
+        given = given.clusterer
+    given.set_params(n_clusters=n_clusters)
+    last.fit_labels()
+
+
+def _last_step(model: Any) -> Any:
+    return model.steps[-1][1] if isinstance(model, Pipeline) else model
 
 
 def labels_for_each(

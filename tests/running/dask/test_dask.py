@@ -12,7 +12,7 @@ import pytest
 from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
 
-from srsg import SRSG, L1Graph, OMPGraph
+from srsg import SRSG, L1Graph, OMPGraph, config_context
 from srsg.running.progress import send_progress_to
 from support.cli_runs import run
 
@@ -31,23 +31,28 @@ def client():
         yield client
 
 
+def fitted(model, points, engine):
+    """The model, fitted on a cluster."""
+    with config_context(engine=engine):
+        return model.fit(points)
+
+
 @pytest.mark.parametrize("rows", [100, 70, 23])
 def test_the_same_bits_in_any_chunks(client, rows):
     expected = SRSG(10, random_state=0).fit(X)
     chunks = da.from_array(X, chunks=(rows, 30))
-    assert_same(SRSG(10, random_state=0, engine=client).fit(chunks), expected)
+    assert_same(fitted(SRSG(10, random_state=0), chunks, client), expected)
 
 
 def test_an_array_of_the_client_is_sent_to_the_workers(client):
     integers = X.astype(np.int16)
-    assert_same(
-        L1Graph(10, random_state=0, engine="dask").fit(integers), L1Graph(10, random_state=0).fit(X)
-    )
+    model = fitted(L1Graph(10, random_state=0), integers, "dask")
+    assert_same(model, L1Graph(10, random_state=0).fit(X))
 
 
 def test_chunks_on_the_workers_stay_there(client):
     persisted = da.from_array(X, chunks=(50, -1)).persist()
-    model = L1Graph(10, random_state=0, engine=client.scheduler.address).fit(persisted)
+    model = fitted(L1Graph(10, random_state=0), persisted, client.scheduler.address)
     assert_same(model, L1Graph(10, random_state=0).fit(X))
 
 
@@ -55,22 +60,24 @@ def test_chunks_of_unknown_length_are_counted(client):
     some = da.from_array(X, chunks=(50, -1))
     some = some[da.from_array(np.arange(len(X)) % 3 > 0, chunks=50)]
     assert np.isnan(some.shape[0])
-    model = L1Graph(10, random_state=0, engine=client).fit(some)
+    model = fitted(L1Graph(10, random_state=0), some, client)
     assert_same(model, L1Graph(10, random_state=0).fit(X[np.arange(len(X)) % 3 > 0]))
     assert len(model.fit_X_) == len(model.labels_)
 
 
 @pytest.mark.parametrize("estimator", [L1Graph, SRSG])
 def test_new_points_are_coded_where_the_fitted_ones_are(client, estimator):
-    fitted, new = X[:150], X[150:]
-    expected = estimator(10, random_state=0).fit(fitted)
-    model = estimator(10, random_state=0, engine=client).fit(da.from_array(fitted, chunks=(60, -1)))
-    np.testing.assert_array_equal(model.transform(new).toarray(), expected.transform(new).toarray())
-    np.testing.assert_array_equal(model.predict_shares(new), expected.predict_shares(new))
-    np.testing.assert_array_equal(model.predict_confidence(new), expected.predict_confidence(new))
-    np.testing.assert_array_equal(model.outlier_score_, expected.outlier_score_)
-    model.set_params(engine="threads")
-    with pytest.raises(TypeError, match='engine="dask"'):
+    old, new = X[:150], X[150:]
+    expected = estimator(10, random_state=0).fit(old)
+    model = fitted(estimator(10, random_state=0), da.from_array(old, chunks=(60, -1)), client)
+    with config_context(engine=client):
+        codes = model.transform(new).toarray()
+        np.testing.assert_array_equal(codes, expected.transform(new).toarray())
+        np.testing.assert_array_equal(model.predict_shares(new), expected.predict_shares(new))
+        sure = model.predict_confidence(new)
+        np.testing.assert_array_equal(sure, expected.predict_confidence(new))
+        np.testing.assert_array_equal(model.outlier_score_, expected.outlier_score_)
+    with pytest.raises(TypeError, match=r"set engine with srsg\.config_context, as for the fit"):
         model.predict(new)
 
 
@@ -79,7 +86,7 @@ def test_who_is_let_in_is_found_in_all_shards(client):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         expected = SRSG(10, **settings).fit(X)
-        model = SRSG(10, engine=client, **settings).fit(da.from_array(X, chunks=(70, -1)))
+        model = fitted(SRSG(10, **settings), da.from_array(X, chunks=(70, -1)), client)
     assert expected.n_let_in_ > 0
     assert_same(model, expected)
 
@@ -90,9 +97,8 @@ def test_the_same_bits_on_the_papers_data(client, paper_data, name):
     settings = {"n_clusters": len(np.unique(labels)), "random_state": 0}
     expected = SRSG(**settings).fit(points)
     for rows in (len(points) // 2, 100):
-        assert_same(
-            SRSG(**settings, engine=client).fit(da.from_array(points, chunks=(rows, -1))), expected
-        )
+        chunks = da.from_array(points, chunks=(rows, -1))
+        assert_same(fitted(SRSG(**settings), chunks, client), expected)
 
 
 def test_every_shard_has_one_owner_and_owners_share_alike(client):
@@ -104,8 +110,9 @@ def test_every_shard_has_one_owner_and_owners_share_alike(client):
         owners.extend(value for key, value in where.items() if str(key).startswith("Shard"))
 
     chunks = da.from_array(X, chunks=(25, -1))
-    with send_progress_to(Disturbed(begins={"codes, scan 2": look, "sweep 2": look})):
-        SRSG(10, engine=client).fit_graph(chunks)
+    looks = Disturbed(begins={"codes, scan 2": look, "sweep 2": look})
+    with send_progress_to(looks), config_context(engine=client):
+        SRSG(10).fit_graph(chunks)
     assert len(owners) == 2 * 8
     assert all(len(each) == 1 for each in owners)
     counts = Counter(each[0] for each in owners)
@@ -181,7 +188,7 @@ def test_values_that_are_not_finite(client, wrong):
     with pytest.raises(ValueError, match="Input X contains") as expected:
         L1Graph(5).fit(bad)
     with pytest.raises(ValueError, match="Input X contains") as found:
-        L1Graph(5, engine=client).fit(da.from_array(bad, chunks=(60, -1)))
+        fitted(L1Graph(5), da.from_array(bad, chunks=(60, -1)), client)
     assert str(found.value) == str(expected.value)
 
 
@@ -189,7 +196,7 @@ def test_rows_of_zeros_are_numbered_among_all(client):
     bad = X.copy()
     bad[[7, 130]] = 0
     with pytest.warns(UserWarning, match=r"2 row\(s\) of zeros.*rows 7, 130"):
-        model = L1Graph(5, engine=client, random_state=0).fit(da.from_array(bad, chunks=(60, -1)))
+        model = fitted(L1Graph(5, random_state=0), da.from_array(bad, chunks=(60, -1)), client)
     with pytest.warns(UserWarning, match="of zeros"):
         assert_same(model, L1Graph(5, random_state=0).fit(bad))
 
@@ -198,10 +205,11 @@ def test_rows_of_zeros_are_numbered_among_all(client):
 def test_equal_points_in_different_chunks(client, rows):
     copies = np.vstack([X, X[20:60], X[:1]])  # some chunks have nothing else
     expected = SRSG(10, random_state=0).fit(copies)
-    model = SRSG(10, random_state=0, engine=client).fit(da.from_array(copies, chunks=(rows, -1)))
+    model = fitted(SRSG(10, random_state=0), da.from_array(copies, chunks=(rows, -1)), client)
     assert_same(model, expected)
     np.testing.assert_array_equal(model.first_equal_[200:], np.r_[20:60, 0])
-    np.testing.assert_array_equal(model.predict(X[:5] + 1), expected.predict(X[:5] + 1))
+    with config_context(engine=client):
+        np.testing.assert_array_equal(model.predict(X[:5] + 1), expected.predict(X[:5] + 1))
 
 
 @pytest.mark.parametrize(
@@ -215,21 +223,25 @@ def test_equal_points_in_different_chunks(client, rows):
 )
 def test_arrays_that_are_no_points(client, points, message):
     with pytest.raises(ValueError, match=message):
-        L1Graph(2, engine=client).fit(points)
+        fitted(L1Graph(2), points, client)
 
 
 def test_a_dask_array_needs_a_cluster(client):
-    with pytest.raises(TypeError, match='set engine="dask" or a Client, or pass'):
+    with pytest.raises(TypeError, match=r"set engine='dask' or a Client with srsg\.config_con"):
         L1Graph(5).fit(da.from_array(X))
     with pytest.raises(TypeError, match=r"OMPGraph works in one process: pass X.compute\(\)"):
-        OMPGraph(5).fit(da.from_array(X))
-    with pytest.raises(ValueError, match="checkpoint="):
-        L1Graph(5, engine=client, memory="folder").fit(da.from_array(X))
+        fitted(OMPGraph(5), da.from_array(X), client)
+    with pytest.raises(ValueError, match="affine= needs X in this process"):
+        fitted(L1Graph(5, affine=True), da.from_array(X), client)
+
+
+def test_methods_that_need_one_process_run_on_threads(client):
+    assert_same(fitted(OMPGraph(5, random_state=0), X, client), OMPGraph(5, random_state=0).fit(X))
 
 
 def test_a_step_that_takes_all_points_in_one_process_says_so(client):
     with pytest.raises(TypeError, match="in one process"):
-        SRSG(5, step="theorem", engine=client).fit(da.from_array(X[:50], chunks=(30, -1)))
+        fitted(SRSG(5, step="theorem"), da.from_array(X[:50], chunks=(30, -1)), client)
 
 
 # Without a cluster
@@ -238,9 +250,9 @@ def test_a_step_that_takes_all_points_in_one_process_says_so(client):
 def test_no_scheduler_and_no_client(monkeypatch):
     monkeypatch.setattr("srsg.running.dask.clients.PATIENCE", 1)
     with pytest.raises(ConnectionError, match="No Dask scheduler answers at tcp"):
-        L1Graph(5, engine="tcp://127.0.0.1:1").fit(X)
+        fitted(L1Graph(5), X, "tcp://127.0.0.1:1")
     with pytest.raises(ValueError, match="engine='cloud' is neither"):
-        L1Graph(5, engine="cloud").fit(X)
+        fitted(L1Graph(5), X, "cloud")
 
 
 WITHOUT = """
@@ -252,7 +264,8 @@ L1Graph(3).fit(load_digits().data[:60])
 assert not {"dask", "distributed"} & sys.modules.keys()
 sys.modules["distributed"] = None  # as if it were not installed
 try:
-    L1Graph(3, engine="dask").fit(load_digits().data[:60])
+    with srsg.config_context(engine="dask"):
+        L1Graph(3).fit(load_digits().data[:60])
 except ModuleNotFoundError as error:
     print(error)
 """

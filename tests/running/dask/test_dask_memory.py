@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from srsg import L1Graph
+from srsg import L1Graph, config_context
 
 pytest.importorskip("distributed", reason="needs srsg[dask]")
 da = pytest.importorskip("dask.array", reason="needs srsg[dask]")
@@ -22,10 +22,10 @@ def test_no_worker_has_room_for_all_points_and_the_client_sees_none():
     """With a look at ``benchmarks/dask_cluster.py``, where the limits themselves are that small:
     here they cannot be, for what Python and its libraries take is more than the points."""
     points = views(32, 200_000, 8)
-    with local_cluster(3, "800MB") as client:
-        L1Graph(engine=client, n_neighbors=1).fit_graph(views(32, 50, 8))  # what all fits take
+    with local_cluster(3, "800MB") as client, config_context(engine=client):
+        L1Graph(n_neighbors=1).fit_graph(views(32, 50, 8))  # what all fits take
         before, mine = client.run(memory_now), memory_now()
-        model = L1Graph(engine=client, n_neighbors=1).fit_graph(points)
+        model = L1Graph(n_neighbors=1).fit_graph(points)
         peaks = client.run(memory_peak)
         growth = [peaks[worker] - before[worker] for worker in before]
     assert model.kkt_violation_.max() < 1e-9

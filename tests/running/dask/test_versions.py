@@ -10,7 +10,7 @@ import pytest
 from distributed.comm import CommClosedError
 from sklearn.datasets import load_digits
 
-from srsg import SRSG, L1Graph
+from srsg import SRSG, L1Graph, config_context
 from srsg.running.dask import ClusterError, shards, task_pool, versions
 from srsg.running.dask.task_pool import living_workers
 from srsg.running.progress import send_progress_to
@@ -84,23 +84,23 @@ def test_a_scheduler_without_an_answer_is_given_up(monkeypatch):
 
 
 def test_workers_with_other_code_on_a_cluster(monkeypatch):
-    with local_cluster(1) as client:
+    with local_cluster(1) as client, config_context(engine=client):
         monkeypatch.setattr(versions, "_own_facts", lambda: (versions.code_facts()()[0], "other"))
         with pytest.raises(ClusterError, match="other source code"):
-            L1Graph(5, engine=client).fit(X)
+            L1Graph(5).fit(X)
         monkeypatch.undo()
-        L1Graph(5, engine=client).fit(X)
+        L1Graph(5).fit(X)
 
 
 def test_a_scheduler_that_stops_within_a_fit_is_given_up(tmp_path, monkeypatch):
     """Its machine still answers, so the connection does not break."""
-    with scheduler_process(tmp_path) as (address, scheduler):
-        SRSG(5, engine=address).fit(X)  # the worker starts and loads its kernels
+    with scheduler_process(tmp_path) as (address, scheduler), config_context(engine=address):
+        SRSG(5).fit(X)  # the worker starts and loads its kernels
         for module in (task_pool, shards):
             monkeypatch.setattr(module, "PATIENCE", 5.0)
-        stop = Disturbed(begins={"sweep 2": lambda: scheduler.send_signal(signal.SIGSTOP)})
+        stop = Disturbed(begins={"codes, scan 2": lambda: scheduler.send_signal(signal.SIGSTOP)})
         with send_progress_to(stop), pytest.raises(ClusterError, match="has not answered"):
-            SRSG(5, engine=address).fit(X)
+            SRSG(5).fit(X)
 
 
 def test_a_scheduler_lost_as_it_is_asked_for_points_is_one_error():
@@ -110,5 +110,5 @@ def test_a_scheduler_lost_as_it_is_asked_for_points_is_one_error():
 
     client = Lost(None)
     client.scheduler = client
-    with pytest.raises(ClusterError, match=r"the Dask scheduler was lost.*checkpoint="):
+    with pytest.raises(ClusterError, match=r"the Dask scheduler was lost.*store="):
         shards.Placement(client, []).settle()

@@ -1,0 +1,199 @@
+"""Points for a command: read, checked, and the notes that users get on them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import typer
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+
+from srsg.cli.bars import tell
+from srsg.cli.cluster_options import SEARCH, Fitting
+from srsg.cli.groups import Preparing, Reading
+from srsg.files import FileError, Table, read_points
+from srsg.files.errors import count_of
+from srsg.files.inspection import heaviest_column
+from srsg.files.near_rows import MANY, count_near_rows
+from srsg.files.reading import display_name
+from srsg.files.writing import check_appendable
+from srsg.registry import Method
+from srsg.running.progress import Progress
+
+FILLED = {
+    "model": "as when the model was fitted",
+    "median": "by the median of their column",
+    "knn": "from the five rows most like theirs",
+}
+
+
+def read(
+    data: str,
+    reading: Reading,
+    progress: Progress,
+    *,
+    impute: str | None = None,
+    append: bool = False,
+    scheduler: str | None = None,
+    features: Sequence[str] | None = None,
+) -> Table:
+    """Read DATA as the options ask for, and print notes on it.
+
+    Parameters
+    ----------
+    data : str
+        DATA of the command.
+    reading : Reading
+        The options.
+    progress : Progress
+        Shows the reading, and prints the notes.
+    impute : {"median", "knn", "model"} or None
+        How missing values will be filled in; None refuses them.
+    append : bool
+        Whether labels will be appended to the table: an error if they cannot be.
+    scheduler : str or None
+        Address of a Dask scheduler whose workers read the points: the table has a dask array.
+    features : sequence of str or None
+        Names of a model's features, with which the columns are matched.
+    """
+    with progress.stage(f"reading {display_name(data)}", 1):
+        if scheduler is None:
+            kept: Any = {"keep_missing": impute is not None, "keep_frame": append}
+            table = read_points(data, **vars(reading), features=features, **kept)
+        else:
+            from srsg.running.dask.files import read_table_on
+
+            table = read_table_on(
+                scheduler, data, reading.columns, reading.variable, reading.labels
+            )
+    tell(progress, [*table.notes, *_notes_on_gaps(table.X, impute)])
+    if append:
+        try:
+            check_appendable(table, ["cluster", "confidence"])
+        except FileError as error:
+            raise FileError(f"--append: {error}") from error
+    return table
+
+
+def check_size(data: str, table: Table, method: Method) -> None:
+    """Raise an error if a method that builds a graph needs more points or columns."""
+    from srsg.search.search import LEAST_POINTS
+
+    name, (n_points, n_features) = display_name(data), table.X.shape
+    if method.builds_graph and n_features < 2:
+        raise FileError(
+            f"{name}: has one column of numbers, and a graph needs two or more. --method kmeans "
+            "takes one."
+        )
+    if method.builds_graph and n_points < 2:
+        raise FileError(f"{name}: has one row, and two or more are needed.")
+    if method is SEARCH and n_points < LEAST_POINTS:
+        raise FileError(
+            f"{name}: has {count_of(n_points, 'row')}, and the search for a method needs "
+            f"{LEAST_POINTS} or more: name a method with --method."
+        )
+
+
+def check_width(data: str, table: Table, expected: int) -> None:
+    """Raise an error if a model was fitted on another number of columns."""
+    width = table.X.shape[1]
+    if width != expected:
+        raise FileError(
+            f"{display_name(data)}: has {count_of(width, 'column')} of numbers, and the model was "
+            f"fitted on {expected}."
+        )
+
+
+def features_of(table: Table, features: str | None, jobs: int | None) -> Any:
+    """What is clustered: the values of a table, or features of its images."""
+    if features is None:
+        return table.X
+    if table.image_shape is None or len(table.image_shape) != 2:
+        raise typer.BadParameter(
+            "--features scattering needs gray images: a folder of images, with --gray if they have "
+            "colours, or a file that gives their shape."
+        )
+    from srsg.features import Scattering
+
+    height, width = table.image_shape
+    return Scattering((height, width), n_jobs=jobs).fit_transform(table.X)
+
+
+def prepare(
+    estimator: Any, X: Any, table: Table, preparing: Preparing, fitting: Fitting
+) -> tuple[Any, list[str]]:
+    """The model to fit: the estimator with its columns prepared; and notes for the user."""
+    scale, notes = chosen_scale(X, table, preparing, by_search=fitting.chosen() is SEARCH)
+    if scale == "standard" and fitting.affine is None and hasattr(estimator, "affine"):
+        # Centring moved the origin inside the data. Two clusters on opposite sides of it would
+        # have the same directions up to the sign, which codes do not see.
+        estimator.affine = True
+        notes.append(
+            "columns are centred, so a constant coordinate was added (--no-affine leaves it out)"
+        )
+    if scale is None and preparing.impute is None:
+        return estimator, notes
+    from srsg import PreparedClusterer
+
+    return PreparedClusterer(estimator, scale=scale, impute=preparing.impute), notes
+
+
+def chosen_scale(
+    X: Any, table: Table, preparing: Preparing, *, by_search: bool = False
+) -> tuple[Any, list[str]]:
+    """The scale of the columns, and notes on it; a search tries several scales itself."""
+    given = preparing.scale in ("standard", "minmax")
+    if issparse(X) and (given or preparing.impute):
+        raise typer.BadParameter("--scale and --impute cannot be used with a sparse matrix.")
+    if given:
+        return preparing.scale, []
+    if by_search or preparing.scale == "none" or issparse(X):
+        return None, []
+    warning = scale_warning(X, table)
+    if preparing.scale is None:
+        return None, [warning] if warning else []
+    if warning is None:
+        return None, ["--scale auto: columns share one unit and are left as they are"]
+    return "standard", ["--scale auto: columns have different units and are standardised"]
+
+
+def _notes_on_gaps(X: Any, impute: str | None) -> list[str]:
+    """A note on missing values that will be filled in, if there are any."""
+    if impute is None or not isinstance(X, np.ndarray):  # a sparse matrix has all its values
+        return []
+    gaps = np.isnan(X)
+    if not gaps.any():
+        return []
+    values, rows = count_of(int(gaps.sum()), "missing value"), count_of(len(X), "row")
+    return [f"{values} in {gaps.any(axis=1).sum()} of {rows} filled in {FILLED[impute]}"]
+
+
+def notes_on_near_rows(X: Any) -> list[str]:
+    """A note on rows that nearly repeat another, if they are many."""
+    near = count_near_rows(X) if isinstance(X, np.ndarray) else 0
+    if near <= MANY * X.shape[0]:
+        return []
+    return [
+        f"{near} of {len(X)} rows nearly repeat another, which then explains them alone: graphs "
+        "may fall into pieces. Round the columns, so that such rows are equal and count as one "
+        "point, or use --method kmeans"
+    ]
+
+
+def scale_warning(X: Any, table: Table) -> str | None:
+    """A warning if a few columns outweigh the others."""
+    from srsg.search.candidates import shares_one_unit
+
+    if table.image_shape or not isinstance(X, np.ndarray) or shares_one_unit(complete_rows(X)):
+        return None
+    return (
+        f"columns have different units, and column {heaviest_column(table)} outweighs others: "
+        "--scale standard gives all the same weight"
+    )
+
+
+def complete_rows(X: NDArray) -> NDArray:
+    """The rows without missing values."""
+    return X[~np.isnan(X).any(axis=1)]
