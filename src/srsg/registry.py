@@ -1,4 +1,4 @@
-"""All methods behind one interface: a benchmark is a loop over them."""
+"""All methods by name, for tables and the command line."""
 
 from __future__ import annotations
 
@@ -53,6 +53,9 @@ class Method:
         return self.estimator(n_clusters, **parameters)
 
 
+_SHARED = {"lam": 0.1, "n_neighbors": 5}
+"""Settings of the paper for both of its methods with neighbours."""
+
 _METHODS = (
     Method("kmeans", "K-means", "KM", "sklearn.cluster:KMeans", {"n_init": 10}),
     Method("sc", "spectral clustering", "SC", "srsg:LocalScalingSpectralClustering"),
@@ -63,21 +66,14 @@ _METHODS = (
         "Laplacian l1-graph",
         "LR-l1-graph",
         "srsg:LaplacianL1Graph",
-        {"lam": 0.1, "gamma": 0.2, "n_neighbors": 5, "max_sweeps": 1},
+        {**_SHARED, "gamma": 0.2, "max_sweeps": 1},
     ),
     Method(
         "srsg",
         "SRSG",
         "SRSG",
         "srsg:SRSG",
-        {
-            "lam": 0.1,
-            "gamma": 0.1,
-            "n_neighbors": 5,
-            "step": 0.01,
-            "affinity": "codes",
-            "tol": 1e-5,
-        },
+        {**_SHARED, "gamma": 0.1, "step": 0.01, "affinity": "codes", "tol": 1e-5},
     ),
     Method("ensc", "elastic net (EnSC)", None, "srsg:ElasticNetGraph"),
     Method("ridge", "ridge (least squares regression)", None, "srsg:RidgeGraph"),

@@ -122,7 +122,10 @@ def approximate_l1_codes(
     if points.n > n_certified:
         rng = random_state or np.random.RandomState()
         sample = np.sort(rng.choice(points.n, n_certified, replace=False))
-    certificate = certificates_of(points, codes, lam, sample, engine=engine)
+    blocks = [sample[part] for part in blocks_of_rows(len(sample), engine.block_size)]
+    label = f"certificates of {len(sample)} points"
+    parts = engine.map(partial(_certify, lam=lam), (points, codes), blocks, label=label)
+    certificate = Certificate(*(np.concatenate(part) for part in zip(*parts, strict=True)))
     return ApproximateCodes(
         codes=codes,
         neighbors=np.concatenate([neighbors for _, neighbors in coded]),
@@ -170,36 +173,11 @@ def _code(
     return codes.to_csr(points.n), neighbors
 
 
-def certificates_of(
-    points: Points,
-    codes: sparse.csr_array,
-    lam: float,
-    rows: IntArray,
-    *,
-    engine: Engine | None = None,
-) -> Certificate:
+def _certify(data: tuple[Points, sparse.csr_array], rows: IntArray, *, lam: float) -> Certificate:
     """Certificates of the codes of some points, as codes over all points.
 
     It takes one matrix product of their residuals with all points.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from scipy import sparse
-    >>> from srsg.points import unit_points
-    >>> from srsg.coding.approximate import certificates_of
-    >>> points = unit_points([[1.0, 0.0], [0.0, 1.0], [3.0, 4.0]])
-    >>> certificates_of(points, sparse.csr_array((3, 3)), 0.1, np.array([2])).violation.round(6)
-    array([1.5])
     """
-    engine = engine or ThreadEngine()
-    task = partial(_certify, lam=lam)
-    blocks = [rows[part] for part in blocks_of_rows(len(rows), engine.block_size)]
-    parts = engine.map(task, (points, codes), blocks, label=f"certificates of {len(rows)} points")
-    return Certificate(*(np.concatenate(part) for part in zip(*parts, strict=True)))
-
-
-def _certify(data: tuple[Points, sparse.csr_array], rows: IntArray, *, lam: float) -> Certificate:
     points, all_codes = data
     codes = Codes.from_csr(all_codes[rows])
     resid, inside = _polish(points, points.x[rows], codes, lam)

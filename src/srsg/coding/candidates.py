@@ -7,8 +7,8 @@ their correlations again, in float64.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from math import ceil, isqrt
 from typing import Any, NamedTuple, Self
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from srsg.files.errors import needed
 from srsg.points import Points
-from srsg.running import Engine, ThreadEngine
+from srsg.running import Engine, ThreadEngine, thread_pools
 from srsg.types import IntArray
 
 CELLS_OF_ROOT = 2
@@ -74,21 +74,14 @@ class CandidateIndex:
     def of(cls, points: Points, n_candidates: int) -> Self:
         """An index for searches of about ``n_candidates`` points each."""
         faiss = check_faiss()
-        n_features = points.x.shape[1]
         # K-means takes at least as many points as it has centres.
         n_cells = min(CELLS_OF_ROOT * isqrt(points.n), points.n)
         # Cells of average size that hold as many points as a search should look at.
         held = ceil(HELD_TO_FOUND * n_candidates * n_cells / points.n)
-        with _one_thread():
-            centers = faiss.IndexFlatIP(n_features)
-            cells = faiss.IndexIVFScalarQuantizer(
-                centers,
-                n_features,
-                n_cells,
-                faiss.ScalarQuantizer.QT_fp16,
-                faiss.METRIC_INNER_PRODUCT,
-                False,  # the points themselves, not their differences from the centres
-            )
+        kind = f"IVF{n_cells},SQfp16"
+        with one_thread():
+            cells = faiss.index_factory(points.x.shape[1], kind, faiss.METRIC_INNER_PRODUCT)
+            cells.by_residual = False  # the points themselves, not their offsets from the centres
             cells.cp.seed, cells.cp.niter = SEED, TRAINING_ROUNDS
             cells.cp.min_points_per_centroid = 1  # else faiss warns about small data
             cells.cp.max_points_per_centroid = TRAINED_PER_CELL
@@ -119,7 +112,7 @@ class CandidateIndex:
         wanted = np.ascontiguousarray(vectors, dtype=np.float32)
         # One more than wanted, since the point itself may be among them. Each row then drops
         # exactly one entry, the point itself or else the last, so all keep the same length.
-        with _one_thread():
+        with one_thread():
             strength, ids = self.cells.search(wanted, count + 1, params=options)
         left_out = ids == own[:, None]
         left_out[:, -1] |= ~left_out.any(axis=1)
@@ -143,16 +136,9 @@ def strongest_of(searches: Sequence[SearchResult], count: int) -> IntArray:
     return np.take_along_axis(ids, order, axis=1)
 
 
-@contextmanager
-def _one_thread() -> Iterator[None]:
+def one_thread() -> AbstractContextManager[Any]:
     """Keep faiss to the calling thread: its results may depend on the number of threads."""
-    faiss = check_faiss()
-    before = faiss.omp_get_max_threads()
-    faiss.omp_set_num_threads(1)
-    try:
-        yield
-    finally:
-        faiss.omp_set_num_threads(before)
+    return thread_pools("openmp").limit(limits=1)
 
 
 def check_faiss() -> Any:

@@ -76,7 +76,9 @@ def fpgd_sp(
     array([0, 1])
     """
     A, b, c, z0 = _checked(A, b, c, z0)
-    _check_positive(gamma=gamma, step=step, max_iter=max_iter)
+    for name, value in {"gamma": gamma, "step": step, "max_iter": max_iter}.items():
+        if not value > 0:
+            raise ValueError(f"{name} must be positive, got {value}.")
     allowed = _allowed(fixed_zero, len(z0))
     # A coordinate that must stay zero starts there: the paper's ``z_i = 0``.
     z0 = np.where(allowed, z0, 0.0)
@@ -167,9 +169,3 @@ def _allowed(fixed_zero: int | Sequence[int] | IntArray | None, n: int) -> NDArr
             )
         allowed[fixed.astype(np.int64)] = False
     return allowed
-
-
-def _check_positive(**values: float) -> None:
-    for name, value in values.items():
-        if not value > 0:
-            raise ValueError(f"{name} must be positive, got {value}.")

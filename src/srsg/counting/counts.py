@@ -11,7 +11,7 @@ measured (:mod:`srsg.counting.density`).
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -105,24 +105,24 @@ def count_clusters(
     >>> count_clusters(graph, CutOptions(), 0, ThreadEngine()).n_clusters
     3
     """
+    counting = _Counting(fitted, options, check_random_state(random_state), run)
     graph = counted_graph(fitted, options.affinity)
-    rng = check_random_state(random_state)
     if counted_by(fitted.n_features) == "density" and len(fitted.equal.first) >= LEAST_FOR_DENSITY:
-        return _by_density(fitted, options, graph, rng, run)
+        return counting.by_density(graph)
     components = substantial_components(graph)
     if _share_the_points(components):
         return _by_graph_alone(graph, run)
     by_links = counted_by(fitted.points.shape[1]) == "links"
-    x = _deciding_points(fitted, MAX_LINKED_POINTS if by_links else MAX_POINTS, rng)
+    x = counting.deciding_points(MAX_LINKED_POINTS if by_links else MAX_POINTS)
     dense_up_to = SEPARATED_DENSE_UP_TO if by_links else DENSE_UP_TO
     counts = counts_to_try(x.shape[0] // 2, len(components), dense_up_to)
-    if not counts or not _can_fit(fitted, x.shape[0] // 2, run):
+    if not counts or not counting.can_fit(x.shape[0] // 2):
         return _by_graph_alone(graph, run)  # too few points for halves that can be clustered
     if by_links:
-        return _by_links(fitted, options, x, counts, _seed(rng), run)
+        return counting.by_links(x, counts, counting.seed())
     if x.shape[0] < graph.shape[0]:
-        graph = counted_graph(_graph_of_sample(fitted, x, run), options.affinity)
-    return _by_halves(fitted, options, x, graph, counts, rng, run)
+        graph = counted_graph(counting.graph_of(x), options.affinity)
+    return counting.by_halves(x, graph, counts)
 
 
 def counted_by(n_features: int) -> Literal["density", "halves", "links"]:
@@ -132,29 +132,121 @@ def counted_by(n_features: int) -> Literal["density", "halves", "links"]:
     return "links" if n_features >= MANY_FEATURES else "halves"
 
 
-def _by_density(
-    fitted: FittedGraph,
-    options: CutOptions,
-    graph: Graph,
-    rng: np.random.RandomState,
-    run: Engine,
-) -> ScoredCounts:
-    """The number of clusters by the valleys between them; links decide in doubtful cases."""
-    x = _deciding_points(fitted, MAX_POINTS, rng)
-    seed = _seed(rng)
+@dataclass(frozen=True)
+class _Counting:
+    """A fitted graph, how it is cut, random numbers, and where the work runs."""
 
-    def by_links() -> int:
-        if not _can_fit(fitted, x.shape[0], run):
-            return 0
-        counts = counts_to_try(x.shape[0] // 2, 2, SEPARATED_DENSE_UP_TO)
-        return _by_links(fitted, options, x, counts, seed, run).n_clusters
+    fitted: FittedGraph
+    options: CutOptions
+    rng: np.random.RandomState
+    run: Engine
 
-    counted = search_dense(*_places(fitted, dense_rows(x)), by_links)
-    # Two or three points code any other in so few columns: noise falls into many components.
-    by_components = not fitted.coder.unit and not counted.structure_found
-    if by_components and _share_the_points(substantial_components(graph)):
-        return _by_graph_alone(graph, run)
-    return counted
+    def by_density(self, graph: Graph) -> ScoredCounts:
+        """The number of clusters by the valleys between them; links decide in doubtful cases."""
+        x, seed = self.deciding_points(MAX_POINTS), self.seed()
+
+        def by_links() -> int:
+            if not self.can_fit(x.shape[0]):
+                return 0
+            counts = counts_to_try(x.shape[0] // 2, 2, SEPARATED_DENSE_UP_TO)
+            return self.by_links(x, counts, seed).n_clusters
+
+        counted = search_dense(*_places(self.fitted, dense_rows(x)), by_links)
+        # Two or three points code any other in so few columns: noise falls into many components.
+        by_components = not self.fitted.coder.unit and not counted.structure_found
+        if by_components and _share_the_points(substantial_components(graph)):
+            return _by_graph_alone(graph, self.run)
+        return counted
+
+    def by_links(self, x: Any, counts: list[int], seed: int) -> ScoredCounts:
+        """The number of clusters by the links between them, in the graph of the points ``x``."""
+        fitted = self.fitted if x.shape[0] == self.fitted.n else self.graph_of(x)
+        graph, labels = self.labeller(fitted, SEPARATED_N_INIT, counts[-1], seed)
+        with self.run.progress.stage("number of clusters", len(counts)) as stage:
+
+            def shown(count: int) -> IntArray:
+                stage.advance()
+                return labels(count)
+
+            return search_separated(graph, shown, counts)
+
+    def by_halves(self, x: Any, graph: Graph, counts: list[int]) -> ScoredCounts:
+        """The number of clusters that halves of the points ``x`` agree on; ``graph`` is theirs."""
+        with self.run.progress.stage("number of clusters", 2 * N_SPLITS + len(counts)) as stage:
+            labellers, links = [], []
+            for half, other, seed in self.splits(x.shape[0]):
+                labellers.append(self.labeller(self.graph_of(x[half]), N_INIT, counts[-1], seed)[1])
+                links.append(graph[other][:, half])  # they carry labels over to the other half
+                stage.advance()
+
+            def score(count: int) -> float:
+                stage.advance()
+                labels = [labelled(count) for labelled in labellers]
+                carried = [carry_labels(*pair, count) for pair in zip(links, labels, strict=True)]
+                # Halves 0 and 1 belong together, then 2 and 3, and so on.
+                scores = [reproducibility_score(c, labels[k ^ 1]) for k, c in enumerate(carried)]
+                return float(np.mean(scores))
+
+            return search_counts(score, counts)
+
+    def labeller(
+        self, fitted: FittedGraph, n_init: int, most: int, seed: int
+    ) -> tuple[Graph, Callable[[int], IntArray]]:
+        """The graph that is cut, and a function that cuts it into up to ``most`` clusters."""
+        run, options = (
+            self.run.quiet(),
+            replace(self.options, assign_labels="kmeans", n_init=n_init),
+        )
+        spectral = spectral_graph(fitted, options.affinity, run)
+        # The first vectors of one embedding serve every number of clusters, so the graph must be
+        # connected: else the first vectors are those of arbitrary components.
+        bridge = auto_bridge(spectral.graph, 2)
+        vectors = spectral.embedded(most, bridge, run, weighted=False).vectors
+
+        def labels(count: int) -> IntArray:
+            with quietly():  # K-means warns if there are fewer different points than clusters
+                first = unit_length_rows(vectors[:, :count])
+                return spectral.labels(first, count, options, seed, run)
+
+        return spectral.graph, labels
+
+    def deciding_points(self, most: int) -> Any:
+        """The points that decide on the number of clusters.
+
+        Of equal points only the first: a copy in each half would be found again without any
+        cluster.
+        """
+        distinct = self.fitted.equal.first
+        if len(distinct) > most:
+            distinct = distinct[np.sort(self.rng.choice(len(distinct), most, replace=False))]
+        chosen = self.fitted.points[distinct]
+        # Those of a dask array are still on the workers.
+        return chosen.compute() if hasattr(chosen, "compute") else chosen
+
+    def can_fit(self, n_points: int) -> bool:
+        """Whether a sample has enough points for the parameters."""
+        try:
+            replace(self.fitted.coder, n_candidates=None).check(n_points, self.run)
+        except ValueError:
+            return False
+        return True
+
+    def graph_of(self, x: Any) -> FittedGraph:
+        """The graph of some of the fitted points."""
+        coder = replace(self.fitted.coder, n_candidates=None)
+        with quietly():
+            return graph_of_points(coder, Points(x), x, self.fitted.constant, self.run.quiet())
+
+    def splits(self, n_points: int) -> list[tuple[IntArray, IntArray, int]]:
+        """Each half with the other one and a seed for its K-means."""
+        splits = []
+        for _ in range(N_SPLITS):
+            first, second = map(np.sort, np.array_split(self.rng.permutation(n_points), 2))
+            splits += [(first, second, self.seed()), (second, first, self.seed())]
+        return splits
+
+    def seed(self) -> int:
+        return int(self.rng.randint(np.iinfo(np.int32).max))
 
 
 def _places(fitted: FittedGraph, x: NDArray) -> tuple[NDArray, int]:
@@ -168,99 +260,6 @@ def _places(fitted: FittedGraph, x: NDArray) -> tuple[NDArray, int]:
         return x, fitted.n_features
     products = (x[:, :, None] * x[:, None, :]).reshape(len(x), -1)
     return products, fitted.n_features - 1
-
-
-def _deciding_points(fitted: FittedGraph, most: int, rng: np.random.RandomState) -> Any:
-    """The points that decide on the number of clusters.
-
-    Of equal points only the first: a copy in each half would be found again without any cluster.
-    """
-    distinct = fitted.equal.first
-    if len(distinct) > most:
-        distinct = distinct[np.sort(rng.choice(len(distinct), most, replace=False))]
-    chosen = fitted.points[distinct]
-    # Those of a dask array are still on the workers.
-    return chosen.compute() if hasattr(chosen, "compute") else chosen
-
-
-def _can_fit(fitted: FittedGraph, n_points: int, run: Engine) -> bool:
-    """Whether a sample has enough points for the parameters."""
-    try:
-        replace(fitted.coder, n_candidates=None).check(n_points, run)
-    except ValueError:
-        return False
-    return True
-
-
-def _graph_of_sample(fitted: FittedGraph, x: Any, run: Engine) -> FittedGraph:
-    """The graph of some of the fitted points."""
-    coder = replace(fitted.coder, n_candidates=None)
-    with quietly():
-        return graph_of_points(coder, Points(x), x, fitted.constant, run.quiet())
-
-
-def _labeller(
-    fitted: FittedGraph, options: CutOptions, n_init: int, most: int, seed: int, run: Engine
-) -> tuple[Graph, Callable[[int], IntArray]]:
-    """The graph that is cut, and a function that cuts it into up to ``most`` clusters."""
-    run, options = run.quiet(), replace(options, assign_labels="kmeans", n_init=n_init)
-    spectral = spectral_graph(fitted, options.affinity, run)
-    # The first vectors of one embedding serve every number of clusters, so the graph must be
-    # connected: else the first vectors are those of arbitrary components.
-    bridge = auto_bridge(spectral.graph, 2)
-    vectors = spectral.embedded(most, bridge, run, weighted=False).vectors
-
-    def labels(count: int) -> IntArray:
-        with quietly():  # K-means warns if there are fewer different points than clusters
-            first = unit_length_rows(vectors[:, :count])
-            return spectral.labels(first, count, options, seed, run)
-
-    return spectral.graph, labels
-
-
-def _by_links(
-    fitted: FittedGraph, options: CutOptions, x: Any, counts: list[int], seed: int, run: Engine
-) -> ScoredCounts:
-    """The number of clusters by the links between them, in the graph of the points ``x``."""
-    if x.shape[0] < fitted.n:
-        fitted = _graph_of_sample(fitted, x, run)
-    graph, labels = _labeller(fitted, options, SEPARATED_N_INIT, counts[-1], seed, run)
-    with run.progress.stage("number of clusters", len(counts)) as stage:
-
-        def shown(count: int) -> IntArray:
-            stage.advance()
-            return labels(count)
-
-        return search_separated(graph, shown, counts)
-
-
-def _by_halves(
-    fitted: FittedGraph,
-    options: CutOptions,
-    x: NDArray,
-    graph: Graph,
-    counts: list[int],
-    rng: np.random.RandomState,
-    run: Engine,
-) -> ScoredCounts:
-    """The number of clusters that two halves of the points ``x`` agree on; ``graph`` is theirs."""
-    with run.progress.stage("number of clusters", 2 * N_SPLITS + len(counts)) as stage:
-        labellers, links = [], []
-        for half, other, seed in _splits(x.shape[0], rng):
-            part = _graph_of_sample(fitted, x[half], run)
-            labellers.append(_labeller(part, options, N_INIT, counts[-1], seed, run)[1])
-            links.append(graph[other][:, half])  # they carry labels over to the other half
-            stage.advance()
-
-        def score(count: int) -> float:
-            stage.advance()
-            labels = [labelled(count) for labelled in labellers]
-            carried = [carry_labels(*pair, count) for pair in zip(links, labels, strict=True)]
-            # Halves 0 and 1 belong together, then 2 and 3, and so on.
-            scores = [reproducibility_score(c, labels[k ^ 1]) for k, c in enumerate(carried)]
-            return float(np.mean(scores))
-
-        return search_counts(score, counts)
 
 
 def _share_the_points(sizes: IntArray) -> bool:
@@ -285,16 +284,3 @@ def _by_graph_alone(graph: Graph, run: Engine) -> ScoredCounts:
     score = float(counted.n_clusters) if certain else 0.0
     counts = np.array([counted.n_clusters])
     return ScoredCounts(counted.n_clusters, counts, np.array([score]), certain)
-
-
-def _splits(n_points: int, rng: np.random.RandomState) -> list[tuple[IntArray, IntArray, int]]:
-    """Each half with the other one and a seed for its K-means."""
-    splits = []
-    for _ in range(N_SPLITS):
-        first, second = (np.sort(half) for half in np.array_split(rng.permutation(n_points), 2))
-        splits += [(first, second, _seed(rng)), (second, first, _seed(rng))]
-    return splits
-
-
-def _seed(rng: np.random.RandomState) -> int:
-    return int(rng.randint(np.iinfo(np.int32).max))

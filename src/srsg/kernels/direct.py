@@ -10,9 +10,9 @@ import numpy as np
 
 from srsg.kernels.compiled import ZERO, helper
 from srsg.kernels.linalg import (
-    backward_solve,
+    cholesky_solve,
     dot,
-    forward_solve,
+    find_nonzeros,
     in_float64,
     more_cholesky,
     null_direction,
@@ -32,11 +32,7 @@ def minimise_on_support(gram, b, half_lam, z, support, factor, target):
     is then along these, without raising the l1 norm, until a coordinate is zero. ``support``,
     ``factor`` and ``target`` are room to work in.
     """
-    count = ZERO
-    for k in range(z.shape[0]):
-        if z[k] != 0.0:
-            support[count] = k
-            count += 1
+    count = find_nonzeros(z, support)
     # How many rows of the factor are there already.
     known = ZERO
     # A step that does not reach the minimiser leaves a smaller support, so this ends.
@@ -70,8 +66,7 @@ def signed_step(gram, b, half_lam, z, support, count, factor, target):
     # The gradient of the objective with these signs is zero where ``G z = b - half_lam sign(z)``.
     for a in range(count):
         target[a] = b[support[a]] - half_lam * np.sign(z[support[a]])
-    forward_solve(factor, count, target)
-    backward_solve(factor, count, target)
+    cholesky_solve(factor, count, target)
     before = objective(gram, b, half_lam, z)
     start = in_float64(z)
     reached = True
@@ -115,7 +110,7 @@ def to_first_zero(z, support, count, direction, farthest):
 def drop_zeros(z, support, count, known, factor):
     """Take the coordinates that became zero out of the support, and out of the factor's known rows.
 
-    Returns the size of the support and how many rows of the factor are still known.
+    Returns the size of the support and the number of rows of the factor that are still known.
     """
     # Only the first ``known`` rows have been factored; a zero after them costs nothing.
     first = known

@@ -54,6 +54,17 @@ def fill(target, value):
 
 
 @helper()
+def find_nonzeros(vector, places):
+    """Write the places where a vector is not zero; returns their number."""
+    count = ZERO
+    for j in range(vector.shape[0]):
+        if vector[j] != 0.0:
+            places[count] = j
+            count += 1
+    return count
+
+
+@helper()
 def in_float64(point):
     """A copy of one point in float64."""
     copy = np.empty(point.shape[0])
@@ -74,8 +85,8 @@ def gather(points, index, size):
 def gram_matrix(atoms):
     """Inner products of the rows with each other.
 
-    This is half the work of a general product. And every entry depends on its two rows alone,
-    which the blocked sums of a BLAS do not guarantee.
+    This is half the work of a general product, and every entry depends on its two rows alone. The
+    blocked sums of a BLAS do not guarantee that.
     """
     size = atoms.shape[0]
     gram = np.empty((size, size))
@@ -162,12 +173,19 @@ def backward_solve(factor, size, rhs):
 
 
 @helper()
+def cholesky_solve(factor, size, rhs):
+    """Solve ``L L' y = rhs`` in place."""
+    forward_solve(factor, size, rhs)
+    backward_solve(factor, size, rhs)
+
+
+@helper()
 def null_direction(factor, independent, gradient, direction):
     """A direction along which the fit stays the same and a function does not rise.
 
     It changes the coefficients of the first dependent point and of those before it. ``factor``
-    comes from :func:`cholesky`, so its last row is ``L^-1 g``, where ``g`` has the inner products
-    with the dependent point; ``gradient`` is the gradient of the function.
+    comes from :func:`cholesky`, so its last row is ``L^-1 g`` with the inner products ``g`` with
+    the dependent point; ``gradient`` is that of the function.
     """
     # With the coefficient of the dependent point raised by one, L' y = -L^-1 g gives the changes y
     # of the others that keep the fit.

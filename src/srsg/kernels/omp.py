@@ -3,12 +3,7 @@
 import numpy as np
 
 from srsg.kernels.compiled import kernel
-from srsg.kernels.linalg import (
-    assign,
-    backward_solve,
-    cholesky,
-    forward_solve,
-)
+from srsg.kernels.linalg import assign, cholesky, cholesky_solve
 from srsg.kernels.rows import dense_row, gather_rows, gram_of_rows, row_count, row_dot
 
 
@@ -36,7 +31,6 @@ def add_and_refit(points, targets, codes, chosen, ended):
         fitted = np.empty(size)
         for k in range(size):
             fitted[k] = row_dot(atoms, k, own)
-        forward_solve(factor, size, fitted)
-        backward_solve(factor, size, fitted)
+        cholesky_solve(factor, size, fitted)
         assign(codes.value[p, :size], fitted)
         codes.size[p] = size

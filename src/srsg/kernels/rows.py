@@ -1,14 +1,14 @@
 """Rows of points, dense or sparse: the few operations in which the two differ.
 
 A kernel that uses these takes ``DenseRows``, the parts of a CSR matrix as ``SparseRows``, or an
-array, and numba compiles it for what it gets. So every algorithm is written once, and what sparse
-points need is compiled only if there are any.
+array, and numba compiles it for the type it gets. So every algorithm is written once, and the code
+for sparse points is compiled only if there are any.
 
-``DenseRows`` hold points in float64 or float32, and every operation looks up which of the two it
-is. That costs next to nothing compared with a loop over the features, and points in float32 need no
-second set of kernels. The results are float64 in every case.
+``DenseRows`` hold points in float64 or float32, and every operation looks up which. That costs next
+to nothing compared with a loop over the features, and points in float32 need no second set of
+kernels. The results are always float64.
 
-A vector that rows are compared with is dense in both cases. Sums over a sparse row are taken along
+Rows are compared with dense vectors in both cases. Sums over a sparse row are taken along
 its non-zeros in the order of the columns, so an inner product depends on its two operands alone.
 """
 
@@ -20,7 +20,15 @@ from numba.extending import overload
 
 from srsg.kernels.arrays import SparseRows
 from srsg.kernels.compiled import HELPER_OPTIONS, helper
-from srsg.kernels.linalg import assign, dot, gather, gram_matrix, in_float64, squared_distance
+from srsg.kernels.linalg import (
+    assign,
+    dot,
+    find_nonzeros,
+    gather,
+    gram_matrix,
+    in_float64,
+    squared_distance,
+)
 
 
 @helper()
@@ -88,14 +96,9 @@ def sparse_gram(rows):
 
 
 @helper()
-def find_nonzeros(vector):
+def nonzeros_of(vector):
     columns = np.empty(vector.shape[0], np.int64)
-    count = 0
-    for j in range(vector.shape[0]):
-        if vector[j] != 0.0:
-            columns[count] = j
-            count += 1
-    return columns[:count]
+    return columns[: find_nonzeros(vector, columns)]
 
 
 @helper()
@@ -119,8 +122,32 @@ def sparse_distance(rows, k, vector, columns):
     return total
 
 
-def _operation(about, array, dense, sparse):
-    """An operation with one implementation for each kind of rows, chosen by their type."""
+@helper()
+def sparse_dense_row(rows, k):
+    row = np.empty(rows.n_columns)
+    write_sparse(rows, k, row)
+    return row
+
+
+def _source(function):
+    """The Python function behind a helper; the helper itself where the compiler is switched off."""
+    return getattr(function, "py_func", function)
+
+
+def _operation(about, array, sparse, dense=None):
+    """An operation with one implementation for each kind of rows, chosen by their type.
+
+    That for ``DenseRows`` is that for an array, unless it is given.
+    """
+    on_array, array, sparse = helper()(_source(array)), _source(array), _source(sparse)
+
+    def on_either(rows, *others):
+        # The array of the precision that is not in use has no rows.
+        if rows.single.shape[0] == 0:
+            return on_array(rows.double, *others)
+        return on_array(rows.single, *others)
+
+    dense = dense or on_either
 
     def operation(rows, *others):
         # Runs only if numba's compiler is switched off, as the mutation tests do.
@@ -140,122 +167,57 @@ def _operation(about, array, dense, sparse):
     return operation
 
 
-def _source(function):
-    """The Python function behind a helper; the helper itself where the compiler is switched off."""
-    return getattr(function, "py_func", function)
-
-
-def _not_needed(rows):
-    raise NotImplementedError  # only rows that were gathered are multiplied with each other
-
-
-# In `DenseRows` the array of the precision that is not in use has no rows.
-
-
-def _dense_dot(rows, k, vector):
-    if rows.single.shape[0] == 0:
-        return dot(rows.double[k], vector)
-    return dot(rows.single[k], vector)
-
-
-def _subtract_dense(rows, k, factor, out):
-    if rows.single.shape[0] == 0:
-        subtract_vector(rows.double[k], factor, out)
-    else:
-        subtract_vector(rows.single[k], factor, out)
-
-
-def _write_dense(rows, k, out):
-    if rows.single.shape[0] == 0:
-        assign(out, rows.double[k])
-    else:
-        assign(out, rows.single[k])
-
-
-def _dense_dense_row(rows, k):
-    if rows.single.shape[0] == 0:
-        return in_float64(rows.double[k])
-    return in_float64(rows.single[k])
-
-
-def _gather_dense(rows, index, size):
-    if rows.single.shape[0] == 0:
-        return gather(rows.double, index, size)
-    return gather(rows.single, index, size)
-
-
-def _dense_distance(rows, k, vector, columns):
-    if rows.single.shape[0] == 0:
-        return squared_distance(vector, rows.double[k])
-    return squared_distance(vector, rows.single[k])
-
-
-def _sparse_dense_row(rows, k):
-    row = np.empty(rows.n_columns)
-    write_sparse(rows, k, row)
-    return row
-
-
 row_count = _operation(
-    "How many rows there are.",
+    "The number of rows.",
     lambda rows: rows.shape[0],
-    lambda rows: rows.double.shape[0] + rows.single.shape[0],
     lambda rows: rows.indptr.shape[0] - 1,
+    lambda rows: rows.double.shape[0] + rows.single.shape[0],
 )
 row_length = _operation(
-    "How many features each row has.",
+    "The number of features.",
     lambda rows: rows.shape[1],
-    lambda rows: rows.double.shape[1],
     lambda rows: rows.n_columns,
 )
 row_dot = _operation(
     "``row_dot(rows, k, vector)``: inner product of row k with a vector, in float64.",
     lambda rows, k, vector: dot(rows[k], vector),
-    _dense_dot,
-    _source(sparse_dot),
+    sparse_dot,
 )
 subtract_row = _operation(
     "``subtract_row(rows, k, factor, out)``: ``out -= factor * row``.",
     lambda rows, k, factor, out: subtract_vector(rows[k], factor, out),
-    _subtract_dense,
-    _source(subtract_sparse),
+    subtract_sparse,
 )
 write_row = _operation(
     "``write_row(rows, k, out)``: ``out[:] = row``.",
     lambda rows, k, out: assign(out, rows[k]),
-    _write_dense,
-    _source(write_sparse),
+    write_sparse,
 )
 dense_row = _operation(
     "``dense_row(rows, k)``: a copy of row k as a float64 vector.",
     lambda rows, k: in_float64(rows[k]),
-    _dense_dense_row,
-    _sparse_dense_row,
+    sparse_dense_row,
 )
 gather_rows = _operation(
     "``gather_rows(rows, index, size)``: rows ``index[:size]``, copied into contiguous rows, in "
     "float64: an array, or ``SparseRows`` if they are sparse.",
-    _source(gather),
-    _gather_dense,
-    _source(gather_sparse),
+    gather,
+    gather_sparse,
 )
 gram_of_rows = _operation(
     "Inner products of gathered rows with each other; each depends on its two rows alone.",
-    _source(gram_matrix),
-    _not_needed,
-    _source(sparse_gram),
+    gram_matrix,
+    sparse_gram,
 )
 nonzero_columns = _operation(
-    "``nonzero_columns(rows, vector)``: where a vector is not zero, for :data:`row_distance`. "
-    "Dense rows do not need it.",
+    "``nonzero_columns(rows, vector)``: the columns where a vector is not zero, for "
+    ":data:`row_distance`. Dense rows do not need them.",
     lambda rows, vector: None,
-    lambda rows, vector: None,
-    lambda rows, vector: find_nonzeros(vector),
+    lambda rows, vector: nonzeros_of(vector),
 )
 row_distance = _operation(
     "``row_distance(rows, k, vector, columns)``: squared distance of row k to a vector, exactly "
     "zero if they are equal.",
     lambda rows, k, vector, columns: squared_distance(vector, rows[k]),
-    _dense_distance,
-    _source(sparse_distance),
+    sparse_distance,
 )

@@ -3,18 +3,19 @@
 Each is ``min penalty' |c| + 1/2 ||Y' c||^2`` subject to ``sum c = 1``, with the unit directions
 to the neighbours in the rows of ``Y``. Every direction gets one more coordinate, a one. Because of
 the constraint this only adds a constant to the objective, and it makes the Gram matrix of a support
-regular wherever the minimiser on it is unique. Opposite directions need it: they are dependent
-without the additional coordinate, and they are what SMCE looks for.
+regular wherever the minimiser on it is unique. Opposite directions, which SMCE looks for, need it:
+without the additional coordinate they are dependent.
 """
 
 import numpy as np
 
 from srsg.kernels.compiled import ZERO, helper, kernel
 from srsg.kernels.linalg import (
-    backward_solve,
     cholesky,
+    cholesky_solve,
     dot,
-    forward_solve,
+    fill,
+    find_nonzeros,
     gram_matrix,
     multiply,
     null_direction,
@@ -22,7 +23,7 @@ from srsg.kernels.linalg import (
 )
 
 ROUNDING = 1e-14
-"""Violations below this, for each unit of the code's l1 norm plus the multiplier, are rounding."""
+"""Violations below this, times the code's l1 norm plus the multiplier, are rounding."""
 
 STEPS_PER_NEIGHBOR = 50
 """Supports tried per neighbour before giving up; one or two are usual."""
@@ -46,12 +47,10 @@ def signed_minimiser(penalty, sign, support, count, factor, target):
     """
     # ``c = nu u - w`` with ``G u = 1`` and ``G w = penalty * sign``; the sum of c is to be one.
     per_multiplier = np.ones(count)
-    forward_solve(factor, count, per_multiplier)
-    backward_solve(factor, count, per_multiplier)
+    cholesky_solve(factor, count, per_multiplier)
     for a in range(count):
         target[a] = penalty[support[a]] * sign[support[a]]
-    forward_solve(factor, count, target)
-    backward_solve(factor, count, target)
+    cholesky_solve(factor, count, target)
     total = 1.0
     slope = 0.0
     for a in range(count):
@@ -79,11 +78,7 @@ def settle(gram, penalty, c, sign, multiplier):
     first = -1.0
     # Every round but the last drops a coordinate.
     for _ in range(size + 1):
-        count = ZERO
-        for k in range(size):
-            if sign[k] != 0.0:
-                support[count] = k
-                count += 1
+        count = find_nonzeros(sign, support)
         independent = cholesky(gram, support, count, factor)
         # All the way to the minimiser, unless a coordinate reaches zero before.
         length = 1.0
@@ -95,8 +90,8 @@ def settle(gram, penalty, c, sign, multiplier):
             # There are many minimisers. Move along these, without raising the objective, until a
             # coordinate is zero.
             count = independent + 1
-            # The full gradient, not only that of the penalty: points that are so close to dependent
-            # that they count as such still change the loss and the sum a little.
+            # The full gradient, not only that of the penalty: points that are nearly dependent and
+            # count as such still change the loss and the sum a little.
             for a in range(count):
                 k = support[a]
                 gradient[a] = dot(gram[k], c) + penalty[k] * sign[k] - multiplier
@@ -138,8 +133,7 @@ def solve_on_plane(gram, penalty, c):
     size = c.shape[0]
     sign = np.zeros(size)
     barred = np.zeros(size, np.bool_)
-    for k in range(size):
-        c[k] = 0.0
+    fill(c, 0.0)
     # The nearest neighbour alone satisfies the constraint.
     c[0] = 1.0
     sign[0] = 1.0
@@ -152,8 +146,7 @@ def solve_on_plane(gram, penalty, c):
         if first == 0.0:
             barred[entering] = True
         else:
-            for k in range(size):
-                barred[k] = False
+            fill(barred, False)
         magnitude = abs(multiplier)
         for k in range(size):
             magnitude += abs(c[k])

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol, TypeVar
+from copy import copy
+from typing import Any, Protocol, Self, TypeVar
 
 from srsg.points import Points, Rows
-from srsg.running.progress import Progress
-from srsg.running.store import Store
+from srsg.running.progress import NO_STORE, SILENT, Progress, Store
+from srsg.running.store import combine_digests
 from srsg.types import IntArray
 
 Block = TypeVar("Block")
@@ -91,9 +92,13 @@ class Engine(Protocol):
 
     def fingerprint(self, points: Points) -> str:
         """A text that differs for different points."""
+        return combine_digests([self.row_digests(points)])
 
     def row_digests(self, points: Points) -> bytes:
         """A digest of every point, one after the other: the same for equal points only."""
 
-    def quiet(self) -> Engine:
+    def quiet(self) -> Self:
         """The same workers, without progress messages or store, for parts of a larger stage."""
+        same = copy(self)
+        same.progress, same.store = SILENT, NO_STORE
+        return same

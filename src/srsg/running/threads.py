@@ -6,7 +6,6 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed, wait
 from contextlib import contextmanager
-from copy import copy
 from functools import lru_cache, partial
 from threading import Lock
 from typing import Any
@@ -17,12 +16,11 @@ from scipy import sparse
 from threadpoolctl import ThreadpoolController
 
 from srsg.points import BLOCK_SIZE, Points, Rows, row_digests
-from srsg.running.progress import SILENT, Progress
-from srsg.running.protocol import Block, Result, ShardScan
-from srsg.running.store import NO_STORE, Store, combine_digests
+from srsg.running.progress import NO_STORE, SILENT, Progress, Store
+from srsg.running.protocol import Block, Engine, Result, ShardScan
 
 
-class ThreadEngine:
+class ThreadEngine(Engine):
     """Runs blocks on threads of this process, each with serial linear algebra.
 
     Parameters
@@ -127,19 +125,9 @@ class ThreadEngine:
         """The points themselves: they are in this process."""
         return points
 
-    def fingerprint(self, points: Points) -> str:
-        """A text that differs for different points."""
-        return combine_digests([self.row_digests(points)])
-
     def row_digests(self, points: Points) -> bytes:
         """A digest of every point, one after the other: the same for equal points only."""
         return row_digests(points, self._pool.map)
-
-    def quiet(self) -> ThreadEngine:
-        """The same threads, without progress messages or store, for parts of a larger stage."""
-        same = copy(self)
-        same.progress, same.store = SILENT, NO_STORE
-        return same
 
 
 def _scan(task: ShardScan[Block, Any, Any, Result], points: Points, block: Block) -> Result:

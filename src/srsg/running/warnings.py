@@ -1,5 +1,4 @@
-"""Warnings that point at the user's line, not at one of this package; and what sparse input costs
-where it is made dense."""
+"""Warnings that point at the user's line, and that of sparse input made dense."""
 
 from __future__ import annotations
 
@@ -14,22 +13,22 @@ from scipy import sparse
 from srsg.files.errors import in_words
 from srsg.types import Matrix
 
-# Wrappers of these libraries may stand between the user's line and ours.
+# Wrappers of these libraries may come between the user's line and ours.
 _INSIDE = ("srsg", "sklearn", "joblib", "contextlib")
 
 
 WORTH_TELLING = 10**6
-"""Dense copies of this many bytes or more are worth a warning."""
+"""The smallest dense copy, in bytes, that is worth a warning."""
 
 
 def made_dense(X: Matrix, reason: str) -> NDArray:
-    """An array of the same values, with a warning that tells its size if X was sparse.
+    """X as a dense array, with a warning about its size if X was sparse and large.
 
     Parameters
     ----------
     X : array or sparse matrix
     reason : str
-        Why it has to be dense, for the message.
+        Why it must be dense, for the message.
 
     Examples
     --------
@@ -43,19 +42,15 @@ def made_dense(X: Matrix, reason: str) -> NDArray:
     n_rows, n_columns = X.shape
     n_bytes = n_rows * n_columns * X.dtype.itemsize
     if n_bytes >= WORTH_TELLING:
+        sparse_bytes = int(X.nnz) * (X.dtype.itemsize + 4)  # a value and a column for each
         from sklearn.exceptions import DataConversionWarning
 
         warn_user(
             f"X is sparse, but {reason}: its {n_rows} x {n_columns} values are made dense, which "
-            f"takes {in_words(n_bytes)} instead of {in_words(sparse_bytes(X))}.",
+            f"takes {in_words(n_bytes)} instead of {in_words(sparse_bytes)}.",
             DataConversionWarning,
         )
     return X.toarray()
-
-
-def sparse_bytes(X: Matrix) -> int:
-    """About how many bytes a sparse matrix takes: a value and a column for every non-zero."""
-    return int(X.nnz) * (X.dtype.itemsize + 4)
 
 
 def warn_user(message: str, category: type[Warning]) -> None:

@@ -7,7 +7,6 @@ a block needs, the block itself and the results of its shards travel between wor
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from copy import copy
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -17,7 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from srsg.points import BLOCK_SIZE, Points, Rows, row_digests, row_slices, stored
-from srsg.running import Block, Result, ShardScan, ThreadEngine, serial_linear_algebra
+from srsg.running import Block, Engine, Result, ShardScan, ThreadEngine, serial_linear_algebra
 from srsg.running.dask.shards import (
     MakeShard,
     Placement,
@@ -34,8 +33,7 @@ from srsg.running.dask.task_pool import (
     memory_limit,
     pieces_under_way,
 )
-from srsg.running.progress import SILENT, Progress
-from srsg.running.store import NO_STORE, Store, combine_digests
+from srsg.running.progress import NO_STORE, SILENT, Progress, Store
 from srsg.types import IntArray
 
 PRODUCTS_PER_TASK = 5e9
@@ -52,7 +50,7 @@ BYTES_PER_SHARD = 2**27
 """The most bytes in a shard of an array that the client sends."""
 
 
-class DaskEngine:
+class DaskEngine(Engine):
     """Runs blocks on the workers of a Dask cluster.
 
     Parameters
@@ -209,9 +207,6 @@ class DaskEngine:
         check_reports(shards.reports, name)
         return ShardedPoints(shards=shards)
 
-    def fingerprint(self, points: Points) -> str:
-        return combine_digests([self.row_digests(points)])
-
     def row_digests(self, points: Points) -> bytes:
         if not isinstance(points, ShardedPoints):  # an array of the client, not sent yet
             return row_digests(points)
@@ -233,11 +228,6 @@ class DaskEngine:
 
         pool = TaskPool(self.client, submit, self._lost_shards(points), label)
         return pool.results(range(len(points.starts) - 1) if places is None else places, SILENT)
-
-    def quiet(self) -> DaskEngine:
-        same = copy(self)
-        same.progress, same.store = SILENT, NO_STORE
-        return same
 
     def _make(self, shards: Placement, places: list[int], label: str) -> None:
         """Have workers make the shards at some places."""
