@@ -9,6 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from srsg import LaplacianL1Graph
 from srsg.coding import l1_codes, laplacian, laplacian_codes
 from srsg.datasets import make_union_of_subspaces
+from srsg.estimators import laplacian_l1_graph
 from srsg.kernels import pulled_gram
 from srsg.points import unit_points
 from srsg.running import ThreadEngine
@@ -81,11 +82,19 @@ def test_single_precision(problem, calls):
     assert result.kkt_violation.max() < 1e-9
 
 
-def test_little_memory_does_without(problem, calls):
+def test_little_memory_does_without(problem, monkeypatch):
     points, _ = problem
-    allowed = 12 * points.n**2
-    assert LaplacianL1Graph(3, max_memory=allowed)._gram_bytes() < 8 * points.n**2
-    assert LaplacianL1Graph(3, max_memory="100GB")._gram_bytes() == laplacian.GRAM_BYTES
+    seen = []
+    code = laplacian_l1_graph.laplacian_codes
+    monkeypatch.setattr(
+        laplacian_l1_graph,
+        "laplacian_codes",
+        lambda *inputs, **options: seen.append(options["gram_bytes"]) or code(*inputs, **options),
+    )
+    for memory in ("20MB", "100GB"):
+        with config_context(max_memory=memory):
+            LaplacianL1Graph(3, random_state=0).fit_graph(points.x)
+    assert seen == [10_000_000, laplacian.GRAM_BYTES]
 
 
 def test_the_rough_round_changes_no_code(problem, monkeypatch):

@@ -15,6 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from srsg import SRSG, L1Graph, PreparedClusterer
+from srsg.estimators.prepared import Columns
 
 X = load_wine().data
 HALF = np.arange(len(X)) % 2 == 0
@@ -71,14 +72,14 @@ def test_scaling_can_be_undone():
     for scale in ("standard", "minmax", None):
         model = PreparedClusterer(KMeans(3, n_init=1, random_state=0), scale=scale).fit(X)
         np.testing.assert_allclose(model.columns_.undone(model.prepared(X)), X, rtol=1e-12)
-    extent = PreparedClusterer(KMeans(3, n_init=1), scale="minmax").columns_of(X)
+    extent = Columns.learnt(X, "minmax", None).applied(X)
     np.testing.assert_array_equal([extent.min(axis=0), extent.max(axis=0)], [[0] * 13, [1] * 13])
 
 
 def test_constant_columns_stay_finite():
     table = np.column_stack([X, np.full(len(X), 7.0)])
     for scale in ("standard", "minmax"):
-        rows = PreparedClusterer(L1Graph(3), scale=scale).columns_of(table)
+        rows = Columns.learnt(table, scale, None).applied(table)
         assert not rows[:, -1].any()
 
 

@@ -9,7 +9,7 @@ from fuzz import data, parameters
 from fuzz.invariants import check_fit, check_labels, check_same_bits
 from fuzz.outcomes import expect
 from fuzz.readers import damaged_file, damaged_text
-from fuzz.stores import damaged_checkpoint, damaged_model
+from fuzz.stores import damaged_model, damaged_store, kept_and_saved
 from srsg import cluster_graph
 from srsg.coding import fpgd_sp
 from support import plain
@@ -31,6 +31,8 @@ def fit(rng):
     elif next_step < 0.35:
         labels = model.relabel(2, random_state=0)
         check_labels(labels, X.shape[0], 2)
+    elif next_step < 0.45:
+        kept_and_saved(model, X)
 
 
 def predict(rng, model, X):
@@ -44,9 +46,7 @@ def smaller_blocks(model, X):
     from unittest.mock import patch
 
     again = type(model)(**model.get_params())
-    with (
-        patch("srsg.estimators.fitting.blocks_within", lambda *_: (1, 0.0)),
-    ):
+    with patch("srsg.running.config.blocks_within", lambda *_: (1, 0.0)):
         check_same_bits(model, again.fit(X))
 
 
@@ -74,7 +74,7 @@ def graph(rng):
         W,
         n_clusters,
         neighbors=neighbors,
-        bridge=parameters.GENERATORS["bridge"](rng, n),
+        bridge=parameters.bridge(rng, n),
         cut=rng.choice(["normalized", "ratio"]),
         assign_labels=parameters.GENERATORS["assign_labels"](rng, n),
         n_init=1,
@@ -118,7 +118,7 @@ KINDS = {
     "file": (damaged_file, 4),
     "text": (damaged_text, 4),
     "model": (damaged_model, 2),
-    "checkpoint": (damaged_checkpoint, 2),
+    "store": (damaged_store, 2),
 }
 """Each kind with its share in per cent."""
 

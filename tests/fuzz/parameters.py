@@ -43,34 +43,31 @@ GENERATORS = {
     "n_neighbors": count,
     "scale_neighbor": count,
     "n_nonzero": count,
-    "keep_largest": either(0.7, one_of(None), count),
     "code_neighbors": either(0.7, one_of(None), count),
-    "n_components": either(0.7, one_of(None), count),
     "normalize": one_of(False, True),
     "max_sweeps": few,
-    "max_iter": either(0.7, one_of(100), few),
+    "max_residual": tolerance,
     "l1_ratio": one_of(1.0, 0.9, 0.5, 1e-3, 1e-16),
-    "keep": one_of(0.95, 1.0, 0.5, 1e-16),
-    "neighbor_graph": one_of("directed", "either", "mutual"),
-    "stop": one_of("supports", "objective"),
+    "lam_divisor": one_of(50.0, 1.0000001, 2.0, 1e6, 1e300),
+    "weight_share": one_of(0.95, 1.0, 0.5, 1e-16),
     "laplacian": one_of("neighbors", "codes"),
+    "affinity": one_of("agreement", "codes"),
     "affine": either(0.6, one_of(False), either(0.6, one_of(True), positive)),
-    "bridge": either(0.5, one_of("auto", None), either(0.2, one_of(0.0), positive)),
     "assign_labels": one_of("kmeans", "discretize", "cluster_qr"),
     "n_init": one_of(1, 1, 2),
     "n_jobs": one_of(1, 1, 1, 2),
 }
 
 OWN = {
-    "affinity": {
-        "SRSG": one_of("agreement", "paper"),
-        "ElasticNetGraph": one_of("agreement", "codes"),
-        "RidgeGraph": one_of("agreement", "codes"),
-    },
     "lam": {"ElasticNetGraph": either(0.5, one_of("auto"), positive)},
-    "gamma": {"ElasticNetGraph": one_of(50.0, 1.0000001, 2.0, 1e6, 1e300)},
+    "n_nonzero": {"ElasticNetGraph": either(0.7, one_of(None), count)},
+    "tol": {"SRSG": either(0.5, one_of(None), tolerance)},
 }
 """Parameters that mean something else in some estimators."""
+
+
+bridge = either(0.5, one_of("auto", None), either(0.2, one_of(0.0), positive))
+"""Of a graph that is given."""
 
 
 def estimator(rng, n):

@@ -21,7 +21,6 @@ from srsg.coding import (
     smce_codes,
     srsg_codes,
 )
-from srsg.coding.l1 import renewed
 from srsg.coding.neighbors import nearest_neighbors
 from srsg.cutting.embedding import agreement
 from srsg.kernels import direct, linalg, problems
@@ -35,7 +34,7 @@ from srsg.kernels.arrays import (
     padded,
 )
 from srsg.kernels.candidates import add_candidates, nearest_candidates, solve_over_candidates
-from srsg.kernels.codes import keep_supports, residuals, support_distances
+from srsg.kernels.codes import keep_supports, renew, residuals, support_distances
 from srsg.kernels.correlations import nearest, violators
 from srsg.kernels.graphs import chebyshev, dependency_levels, spread_out
 from srsg.kernels.scattering import folded_products
@@ -58,6 +57,13 @@ new_problem, keep, find_in_kept, part_of_kept = (
 minimise_on_support, drop_zeros = map(from_python, (direct.minimise_on_support, direct.drop_zeros))
 
 ENGINES = [ThreadEngine(1), ThreadEngine(1, block_size=4)]
+
+
+def renewed(codes, joining, count):
+    """The codes without their zeros, each with some points added."""
+    new = Codes.empty(len(count), int(np.max(codes.size + count, initial=0)))
+    renew(codes, joining, count, new)
+    return new
 
 
 def points_like(kind, n=14, d=5, seed=0):

@@ -10,11 +10,12 @@ from sklearn.utils._param_validation import StrOptions
 
 from srsg.coding.coder import Coder, fitted_points
 from srsg.coding.l1 import l1_codes
-from srsg.coding.laplacian import Laplacian, laplacian_codes
+from srsg.coding.laplacian import GRAM_BYTES, Laplacian, laplacian_codes
 from srsg.estimators.base import AT_LEAST_ONE, NOT_NEGATIVE, POSITIVE, GraphClusterer
 from srsg.graph import Coded, FittedGraph
 from srsg.points import Points
 from srsg.running import Engine
+from srsg.running.config import current, in_bytes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +48,7 @@ class LaplacianCoder(Coder):
             max_sweeps=self.max_sweeps,
             tol=self.tol,
             laplacian=self.laplacian,
+            gram_bytes=_bytes_for_products(),
             engine=run,
         )
         learnt = {
@@ -59,6 +61,12 @@ class LaplacianCoder(Coder):
 
     def code_new(self, fitted: FittedGraph, new: Points, run: Engine) -> sparse.csr_array:
         return l1_codes(fitted_points(fitted, run), self.lam, queries=new, engine=run).codes
+
+
+def _bytes_for_products() -> int:
+    """Half of the memory allowed, since scans need some too, but not more than is sensible."""
+    limit = current().max_memory
+    return GRAM_BYTES if limit is None else min(GRAM_BYTES, in_bytes(limit) // 2)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
