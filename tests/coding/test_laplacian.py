@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from srsg import LaplacianL1Graph
+from srsg import LaplacianL1Graph, config_context
 from srsg.coding import l1_codes, laplacian, laplacian_codes
 from srsg.datasets import make_union_of_subspaces
 from srsg.estimators import laplacian_l1_graph

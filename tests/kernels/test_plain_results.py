@@ -35,7 +35,7 @@ from srsg.kernels.arrays import (
 )
 from srsg.kernels.candidates import add_candidates, nearest_candidates, solve_over_candidates
 from srsg.kernels.codes import keep_supports, renew, residuals, support_distances
-from srsg.kernels.correlations import nearest, violators
+from srsg.kernels.correlations import merge, nearest, violators
 from srsg.kernels.graphs import chebyshev, dependency_levels, spread_out
 from srsg.kernels.scattering import folded_products
 from srsg.points import Points, unit_points
@@ -380,11 +380,11 @@ def test_nearest_in_a_shard():
 def test_lists_of_shards_are_merged_with_ties_by_index():
     one = SortedLists(np.array([[2, 5, 0]]), np.array([[0.1, 0.4, np.inf]]), np.array([2]))
     two = SortedLists(np.array([[1, 9, 7]]), np.array([[0.4, 0.4, 0.5]]), np.array([3]))
-    best = SortedLists.best_of([one, two], 4)
+    best = SortedLists.best_of([one, two], 4, merge)
     assert best.index.tolist() == [[2, 1, 5, 9]]
     assert best.key.tolist() == [[0.1, 0.4, 0.4, 0.4]]
     assert best.size.tolist() == [4]
-    few = SortedLists.best_of([one, one], 6)
+    few = SortedLists.best_of([one, one], 6, merge)
     assert few.size.tolist() == [4]
 
 
