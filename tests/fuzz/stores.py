@@ -17,8 +17,7 @@ from fuzz.outcomes import expect
 from fuzz.readers import damaged
 from srsg import SMCE, SRSG, L1Graph, PreparedClusterer, RidgeGraph
 from srsg.persistence import load_model, save_model
-from srsg.running.archive import read_arrays
-from srsg.running.store import FolderStore
+from srsg.running.store import FolderStore, read_arrays
 
 POINTS = np.random.default_rng(0).standard_normal((12, 4))
 

@@ -49,7 +49,7 @@ def test_mapped_points_are_never_in_memory_all_at_once(tmp_path, monkeypatch, dt
     X = np.random.default_rng(0).integers(1, 250, (500, 20_000)).astype(dtype)
     np.save(tmp_path / "X.npy", X)
     monkeypatch.setattr(
-        "srsg.points.unit.row_slices", lambda n, length=20: row_slices(n, min(length, 20))
+        "srsg.points.row_slices", lambda n, length=20: row_slices(n, min(length, 20))
     )
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
     tracemalloc.start()
@@ -80,6 +80,6 @@ def test_a_full_disk_is_an_error(tmp_path, monkeypatch):
         with Path("/dev/full").open("wb") as file:
             yield file
 
-    monkeypatch.setattr("srsg.points.unit.TemporaryFile", on_a_full_disk)
+    monkeypatch.setattr("srsg.points.TemporaryFile", on_a_full_disk)
     with pytest.raises(OSError, match="No space left"):
         L1Graph(2).fit(np.load(tmp_path / "X.npy", mmap_mode="r"))

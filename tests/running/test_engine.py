@@ -10,7 +10,8 @@ import pytest
 from scipy import sparse
 
 from srsg import L1Graph
-from srsg.points import Points, row_digests
+from srsg.points import Points
+from srsg.points.equal import row_digests
 from srsg.running import ThreadEngine, serial_linear_algebra
 from srsg.running.progress import PrintedProgress
 
@@ -111,7 +112,7 @@ def blas_threads():
 @pytest.fixture
 def two_blas_threads():
     """Without a context manager: inside one, threadpoolctl lets no other thread set anything."""
-    from srsg.running.threads import _set_threads, thread_pools
+    from srsg.running.engine import _set_threads, thread_pools
 
     libraries = thread_pools("blas").lib_controllers
     before = [library.num_threads for library in libraries]

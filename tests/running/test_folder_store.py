@@ -16,13 +16,13 @@ from sklearn.datasets import load_digits
 from srsg import SRSG, L1Graph
 from srsg.coding.l1 import l1_codes
 from srsg.files import FileError
-from srsg.points import Points, row_digests
+from srsg.points import Points
+from srsg.points.equal import row_digests
 from srsg.running import ThreadEngine
 from srsg.running import store as module
-from srsg.running.archive import read_arrays
 from srsg.running.checking import Rule
 from srsg.running.progress import Progress, send_progress_to
-from srsg.running.store import FolderStore, combine_digests, fingerprint
+from srsg.running.store import FolderStore, fingerprint, read_arrays
 from support.clusters import Disturbed
 from support.estimators import assert_same
 
@@ -76,7 +76,8 @@ def variants():
 
 
 def fingerprint_of(shards):
-    return combine_digests([row_digests(shard) for shard in shards])
+    digests = b"".join(row_digests(shard) for shard in shards)
+    return ThreadEngine(1).fingerprint(Points(shards[0].x, digests=digests))
 
 
 def test_points_that_differ_anywhere_have_other_fingerprints():

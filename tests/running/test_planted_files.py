@@ -13,8 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from fuzz.invariants import l1_violation
 from srsg import SMCE, SRSG, ElasticNetGraph, L1Graph, LocalScalingSpectralClustering
-from srsg.running.archive import read_arrays
-from srsg.running.store import FolderStore
+from srsg.running.store import FolderStore, read_arrays
 from support.estimators import assert_same
 
 X = load_digits().data[:120]
@@ -273,7 +272,7 @@ import sys, tempfile, warnings
 from pathlib import Path
 from sklearn.datasets import load_digits
 from srsg import SRSG
-from srsg.running.archive import read_arrays
+from srsg.running.store import read_arrays
 from srsg.running.store import FolderStore
 
 warnings.simplefilter("ignore")

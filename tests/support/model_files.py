@@ -6,7 +6,7 @@ import json
 
 import numpy as np
 
-from srsg.running.archive import read_arrays, write_arrays
+from srsg.running.store import read_arrays, write_arrays
 
 
 def model_parts(path):

@@ -37,8 +37,8 @@ from srsg.points.principal import (
 )
 from srsg.running import Engine, ThreadEngine
 from srsg.running.checking import Rule, require
-from srsg.running.sizes import Sized
-from srsg.running.store import NO_STORE, Store
+from srsg.running.engine import Sized
+from srsg.running.progress import NO_STORE, Store
 from srsg.running.warnings import warn_user
 from srsg.types import FloatArray, IntArray, RandomState
 

@@ -8,7 +8,7 @@ from srsg.coding.coder import Coder
 from srsg.running import Engine, ThreadEngine
 
 if TYPE_CHECKING:
-    from srsg.running.dask import ShardedPoints
+    from srsg.running.dask.engine import ShardedPoints
 
 
 def points_on_workers(name: str, coder: Coder, X: Any, run: Engine) -> ShardedPoints:
@@ -24,7 +24,6 @@ def points_on_workers(name: str, coder: Coder, X: Any, run: Engine) -> ShardedPo
         raise TypeError(
             f"X is a dask array, and {name} works in one process: {advice}pass X.compute()."
         )
-    from srsg.running.dask.arrays import points_of_array
     from srsg.running.dask.engine import DaskEngine
 
     assert isinstance(run, DaskEngine)
@@ -33,4 +32,4 @@ def points_on_workers(name: str, coder: Coder, X: Any, run: Engine) -> ShardedPo
             "affine= needs X in this process: append the constant column to the dask array, or "
             "pass X.compute()."
         )
-    return points_of_array(X, run, name)
+    return run.points_of_array(X, name)

@@ -15,7 +15,7 @@ from srsg.estimators.base import AT_LEAST_ONE, NOT_NEGATIVE, POSITIVE, GraphClus
 from srsg.graph import Coded, FittedGraph
 from srsg.points import Points
 from srsg.running import Engine
-from srsg.running.config import current, in_bytes
+from srsg.running.config import get_config, in_bytes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +65,7 @@ class LaplacianCoder(Coder):
 
 def _bytes_for_products() -> int:
     """Half of the memory allowed, since scans need some too, but not more than is sensible."""
-    limit = current().max_memory
+    limit = get_config()["max_memory"]
     return GRAM_BYTES if limit is None else min(GRAM_BYTES, in_bytes(limit) // 2)
 
 

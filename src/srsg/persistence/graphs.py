@@ -19,7 +19,7 @@ from srsg.counting.reproducibility import ScoredCounts
 from srsg.cutting.cut import Clusters
 from srsg.estimators import GraphClusterer
 from srsg.graph import Coded, FittedGraph, symmetrized
-from srsg.points import EqualPoints
+from srsg.points.equal import EqualPoints
 from srsg.running import ThreadEngine
 from srsg.running.checking import (
     CSR_PARTS,

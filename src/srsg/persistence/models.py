@@ -1,6 +1,6 @@
 """Fitted models as files that are safe to load: no code in them, and none is run.
 
-A file holds named arrays (:mod:`srsg.running.archive`) and a header in JSON: the type of the model,
+A file holds named arrays (:mod:`srsg.running.store`) and a header in JSON: the type of the model,
 its parameters, the names of its features and the versions that wrote it. Where a model runs
 (threads, folders) is not part of it: the person who loads it decides that.
 """
@@ -26,9 +26,9 @@ from srsg.explaining.unwrapping import best_of
 from srsg.files import atomic_write
 from srsg.files.errors import one_line
 from srsg.persistence.graphs import arrays_of, learn_from_arrays
-from srsg.running.archive import read_arrays, write_arrays
 from srsg.running.checking import Rule, check_arrays, require
 from srsg.running.progress import quietly
+from srsg.running.store import read_arrays, write_arrays
 
 FORMAT = 3
 """The version of the file format, raised by one whenever older versions of this package could not

@@ -1,54 +1,461 @@
-"""The points: samples scaled to unit length, which of them are equal, and blocks of them."""
+"""The points: samples scaled to unit length, as in the paper, blocks of them, and queries.
 
-from srsg.points.equal import (
-    EqualPoints,
-    row_digests,
-    take_rows,
-    zero_digest,
-)
-from srsg.points.sparse import UnitRows, dense_rows
-from srsg.points.unit import (
-    BLOCK_SIZE,
-    KernelRows,
-    Points,
-    Queries,
-    Rows,
-    blocks_of_rows,
-    check_zero_rows,
-    float_type,
-    is_memory_mapped,
-    kernel_rows,
-    name_rows,
-    root_mean_square_length,
-    row_slices,
-    stored,
-    unique_indices,
-    unit_points,
-    unit_rows,
-)
+Sparse points are rows of a CSR matrix, and stay sparse from the input to the kernels. Inner
+products with vectors take as many steps as the points have non-zeros. Only blocks of bounded size
+are dense: some vectors, and their correlations with all points.
+"""
 
-__all__ = [
-    "BLOCK_SIZE",
-    "EqualPoints",
-    "KernelRows",
-    "Points",
-    "Queries",
-    "Rows",
-    "UnitRows",
-    "blocks_of_rows",
-    "check_zero_rows",
-    "dense_rows",
-    "float_type",
-    "is_memory_mapped",
-    "kernel_rows",
-    "name_rows",
-    "root_mean_square_length",
-    "row_digests",
-    "row_slices",
-    "stored",
-    "take_rows",
-    "unique_indices",
-    "unit_points",
-    "unit_rows",
-    "zero_digest",
-]
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from tempfile import TemporaryFile
+from typing import Any, ClassVar, Self, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from srsg.kernels.arrays import DenseRows, LeftOut, SparseRows
+from srsg.points.principal import PrincipalAxes
+from srsg.types import IntArray, Matrix
+
+UnitRows: TypeAlias = Any
+"""Points of unit length, one per row: an array or, for sparse input, a ``csr_array``. It is ``Any``
+because SciPy's sparse arrays have no types that mypy knows."""
+
+KernelRows: TypeAlias = DenseRows | SparseRows
+"""Points of unit length as the kernels take them."""
+
+BLOCK_SIZE = 256
+"""How many points are scanned at once by default: enough for a fast matrix product, while their
+correlations take only 1 KB of memory for each of the n points."""
+
+TILE = 16
+"""Vectors multiplied by sparse points at once. For every non-zero the product reads one row of the
+vectors' transpose: 16 float32 numbers are one cache line, and the tile stays in the cache. With
+20,000 features, 256 vectors at once took 4 times as long."""
+
+VALUES_IN_CACHE = 2**17
+"""How many values are scaled at once: they stay in the processor's cache."""
+
+
+@dataclass(frozen=True)
+class Points:
+    """Unit-norm points, one per row; the paper's X is the transpose.
+
+    Examples
+    --------
+    >>> from srsg.points import unit_points
+    >>> unit_points([[3.0, 4.0], [0.0, 2.0]]).x
+    array([[0.6, 0.8],
+           [0. , 1. ]])
+    """
+
+    x: UnitRows
+    first: int = 0
+    """Index of the first point among all points, if these are only a shard."""
+    principal: PrincipalAxes | None = None
+    """Axes along which scans are cheaper, where that is so."""
+    single: UnitRows | None = field(default=None, repr=False)
+    """The points in float32, if they are made already."""
+    digests: bytes | None = field(default=None, repr=False)
+    """The result of :func:`srsg.points.equal.row_digests`, if it is there already."""
+
+    in_shards: ClassVar[bool] = False
+    """Whether they are on the workers of a cluster, so that ``x`` is not available here."""
+
+    @cached_property
+    def n(self) -> int:
+        return self.x.shape[0]
+
+    @cached_property
+    def n_features(self) -> int:
+        return self.x.shape[1]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.n, self.n_features
+
+    @cached_property
+    def dtype(self) -> np.dtype:
+        return self.x.dtype
+
+    def lazy_rows(self) -> Any:
+        """The points themselves, or a dask array of points that are on workers."""
+        return self.x
+
+    @cached_property
+    def for_kernels(self) -> KernelRows:
+        """The points as kernels take them."""
+        return kernel_rows(self.x)
+
+    @cached_property
+    def x32(self) -> UnitRows:
+        """The points in float32, which is precise enough to find candidates; float64 decides."""
+        # A product in float32 takes about half the time of one in float64.
+        if self.single is not None:
+            return self.single
+        if sparse.issparse(self.x):
+            parts = (self.x.data.astype(np.float32), self.x.indices, self.x.indptr)
+            return sparse.csr_array(parts, shape=self.x.shape)  # shares the arrays of indices
+        if self.x.dtype == np.float32:
+            return self.x
+        if not is_memory_mapped(self.x):
+            # Column by column, since that makes the product faster. A few rows at a time stay in
+            # the cache while they are turned.
+            columns = np.empty(self.x.shape[::-1], np.float32)
+            for rows in row_slices(self.n, 16):
+                columns[:, rows] = self.x[rows].T
+            return columns.T
+        # Points that are too many for memory are so in float32, too.
+        blocks = (self.x[rows] for rows in row_slices(self.n))
+        return stored(blocks, self.x.shape, np.float32)
+
+    def with_single_precision(self) -> Self:
+        """The same points, with :attr:`x32` at hand."""
+        return replace(self, single=self.x32)
+
+    @cached_property
+    def correlation_error(self) -> float:
+        """Bound on the rounding of a float32 inner product of unit vectors."""
+        # 2^-24 is the rounding of one operation. The bound grows with the number of terms, in
+        # whatever order they are added; zeros of a sparse point add none. A few more terms allow
+        # for the rounding of the points themselves to float32.
+        terms: int = self.n_features
+        if sparse.issparse(self.x):
+            terms = np.diff(self.x.indptr).max(initial=0)
+        return (terms + 8) * 2.0**-24
+
+    def correlations(
+        self, vectors: NDArray[np.floating], room: NDArray[np.float32] | None = None
+    ) -> NDArray[np.float32]:
+        """Inner products of the vectors with every point: one matrix product.
+
+        They are written to the first rows of ``room``, if given.
+        """
+        out = None if room is None else room[: len(vectors)]
+        if not sparse.issparse(self.x):
+            return np.matmul(vectors.astype(np.float32), self.x32.T, out=out)
+        if out is None:
+            out = np.empty((len(vectors), self.n), np.float32)
+        for tile in row_slices(len(vectors), TILE):
+            out[tile] = (self.x32 @ np.ascontiguousarray(vectors[tile].T, np.float32)).T
+        return out
+
+    def bounded_correlations(
+        self, vectors: NDArray[np.floating], room: NDArray[np.float32]
+    ) -> tuple[NDArray[np.float32], LeftOut]:
+        """The :meth:`correlations`, or those along the principal axes, and what these leave out."""
+        if self.principal is None:
+            return self.correlations(vectors, room), LeftOut.nothing(len(vectors), self.n)
+        correlations, left_out = self.principal.correlations(vectors, room[: len(vectors)])
+        far = np.flatnonzero(left_out.vectors > self.principal.longest)
+        if len(far):
+            correlations[far] = self.correlations(vectors[far])
+            left_out.vectors[far] = 0.0
+        return correlations, left_out
+
+
+def kernel_rows(x: UnitRows) -> KernelRows:
+    """Points as kernels take them: dense rows in one of two precisions, or the parts of a CSR
+    matrix. Nothing is copied.
+
+    Examples
+    --------
+    >>> from scipy import sparse
+    >>> from srsg.points import kernel_rows
+    >>> kernel_rows(sparse.csr_array([[0.0, 1.0]])).indices
+    array([1], dtype=int32)
+    """
+    if not sparse.issparse(x):
+        n_features = x.shape[1]
+        if x.dtype == np.float32:
+            return DenseRows(np.empty((0, n_features)), x)
+        return DenseRows(x, np.empty((0, n_features), np.float32))
+    # SciPy chooses the type of the integers by the size of the matrix; kernels are compiled for one
+    # choice.
+    indices = x.indices.astype(np.int32, copy=False)
+    indptr = x.indptr.astype(np.int64, copy=False)
+    return SparseRows(x.data, indices, indptr, x.shape[1])
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Some of the points, or all of them, for work that names points by their indices.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from srsg.points import Rows
+    >>> some = Rows(np.array([[0.6, 0.8], [0.0, 1.0]]), np.array([2, 7]))
+    >>> some.places(np.array([7, 2, 7]))
+    array([1, 0, 1])
+    """
+
+    x: UnitRows
+    index: IntArray | None = None
+    """Which points they are, in rising order; None means all points."""
+
+    @property
+    def for_kernels(self) -> KernelRows:
+        """The rows, as kernels take them."""
+        return kernel_rows(self.x)
+
+    def places(self, index: IntArray) -> IntArray:
+        """The rows of ``x`` that hold the points of ``index``, in its order."""
+        return index if self.index is None else np.searchsorted(self.index, index)
+
+
+@dataclass(frozen=True)
+class Queries:
+    """What is coded or searched for: points themselves, or new vectors.
+
+    Attributes
+    ----------
+    own : ndarray of shape (n_queries,)
+        The index of each query among the points: a point must not be coded over itself. -1 for a
+        new vector, which may use all points.
+    new : ndarray of shape (n_queries, n_features) or None
+        New unit vectors, one per row; None if the queries are points.
+
+    Examples
+    --------
+    >>> from srsg.points import Queries, Rows, unit_points
+    >>> points = unit_points([[3.0, 4.0], [0.0, 2.0]])
+    >>> second = Queries.of(points)[1:]
+    >>> second.own, second.vectors(Rows(points.x))
+    (array([1]), array([[0., 1.]]))
+    """
+
+    own: IntArray
+    new: UnitRows | None = None
+
+    @classmethod
+    def of(cls, points: Points, new: Points | None = None) -> Self:
+        """The new points or, without any, the points themselves."""
+        if new is None:
+            return cls(np.arange(points.n))
+        # The type of the points, so that a new point equal to a fitted one has the same bits.
+        if not points.in_shards and sparse.issparse(points.x):
+            rows = sparse.csr_array(new.x, dtype=points.dtype)
+        else:
+            rows = np.ascontiguousarray(dense_rows(new.x), dtype=points.dtype)
+        return cls(np.full(new.n, -1), rows)
+
+    def __len__(self) -> int:
+        return len(self.own)
+
+    def __getitem__(self, chosen: slice | IntArray) -> Self:
+        new = None if self.new is None else self.new[chosen]
+        return replace(self, own=self.own[chosen], new=new)
+
+    def blocks(self, block_size: int) -> list[Self]:
+        """The queries in blocks, in their order."""
+        return [self[rows] for rows in blocks_of_rows(len(self), block_size)]
+
+    def needed(self, *others: IntArray) -> IntArray:
+        """The points that are queries and the given others, each once, in rising order."""
+        return unique_indices(self.own[self.own >= 0], *others)
+
+    def vectors(self, rows: Rows) -> UnitRows:
+        """One unit vector per query, given the points that are :meth:`needed`."""
+        return rows.x[rows.places(self.own)] if self.new is None else self.new
+
+
+def unit_points(X: Matrix, *, constant: float = 0.0, keep_zero_rows: bool = False) -> Points:
+    """Scale every row to unit l2 norm.
+
+    A ``constant`` other than zero is appended to every row first, as one more coordinate. A row of
+    zeros is an error or, with ``keep_zero_rows``, stays as it is: it must then be left out of
+    whatever is coded.
+
+    Sparse rows stay sparse. Memory-mapped rows stay out of memory: the points go to a temporary
+    file.
+
+    Raises
+    ------
+    ValueError
+        If a row is zero, because it has no direction; not with ``keep_zero_rows``.
+    """
+    if sparse.issparse(X):
+        rows = sparse_unit_rows(X, constant)
+        if not keep_zero_rows:
+            check_zero_rows(np.flatnonzero(np.diff(rows.indptr) == 0))
+        return Points(rows)
+    dense = np.asarray(X)
+    dtype = float_type(dense)
+    shape = (len(dense), dense.shape[1] + (constant != 0))
+    # Views of a few rows each, which stay in the processor's cache: the whole work below needs
+    # little time and little memory beside the result.
+    parts = row_slices(len(dense), max(1, VALUES_IN_CACHE // shape[1]))
+    blocks = [dense[rows] for rows in parts]
+    # Checked before anything is written. With a constant, no row is zero.
+    if not constant and not keep_zero_rows:
+        check_zero_rows(np.flatnonzero(np.concatenate([~block.any(axis=1) for block in blocks])))
+    unit = (unit_rows(with_constant(block, constant)) for block in blocks)
+    if is_memory_mapped(dense):
+        return Points(stored(unit, shape, dtype))
+    x = np.empty(shape, dtype)
+    for rows, block in zip(parts, unit, strict=True):
+        x[rows] = block
+    return Points(x)
+
+
+def sparse_unit_rows(X: Matrix, constant: float = 0.0) -> sparse.csr_array:
+    """Sparse rows scaled to unit l2 norm, in float64; rows of zeros stay as they are.
+
+    Examples
+    --------
+    >>> from scipy import sparse
+    >>> from srsg.points import sparse_unit_rows
+    >>> sparse_unit_rows(sparse.csr_array([[3.0, 4.0], [0.0, 2.0]])).toarray()
+    array([[0.6, 0.8],
+           [0. , 1. ]])
+    """
+    rows = sparse.csr_array(X, dtype=np.float64, copy=True)
+    # Equal points must have equal bytes, so there is one form: sorted columns, no column twice, no
+    # zero stored.
+    rows.sum_duplicates()
+    rows.eliminate_zeros()
+    if constant:
+        column = np.full((rows.shape[0], 1), constant)
+        rows = sparse.csr_array(sparse.hstack([rows, sparse.csr_array(column)], format="csr"))
+    # Rows of zeros are left out below: ``reduceat`` would give them an entry of the next row.
+    sizes = np.diff(rows.indptr)
+    filled = sizes > 0
+    starts, sizes = rows.indptr[:-1][filled], sizes[filled]
+    if not len(starts):
+        return rows
+    # Scaling by the largest entry first keeps the norms of huge and tiny rows finite.
+    rows.data /= np.repeat(np.maximum.reduceat(np.abs(rows.data), starts), sizes)
+    rows.data /= np.repeat(np.sqrt(np.add.reduceat(rows.data**2, starts)), sizes)
+    return rows
+
+
+def with_constant(rows: NDArray, constant: float) -> NDArray:
+    """The rows with one more coordinate, unless the constant is zero."""
+    if not constant:
+        return rows
+    dtype = np.dtype(float_type(rows))
+    # Otherwise it would become infinite, and every point NaN.
+    if constant > float(np.finfo(dtype).max):
+        raise ValueError(
+            f"The constant coordinate, {constant:g}, is too large for {dtype}: use a smaller "
+            "affine, or points in float64."
+        )
+    column = np.full((len(rows), 1), constant)
+    return np.hstack([rows, column]).astype(dtype, copy=False)
+
+
+def root_mean_square_length(X: Matrix) -> float:
+    """The root of the mean squared l2 norm of the rows; 1 if all of them are zero.
+
+    Examples
+    --------
+    >>> from srsg.points import root_mean_square_length
+    >>> root_mean_square_length([[3.0, 4.0], [0.0, 5.0]])
+    5.0
+    """
+    # Zeros add nothing to the sum of squares, so the non-zeros of a sparse matrix are enough.
+    values = sparse.csr_array(X).data if sparse.issparse(X) else np.asarray(X)
+    n_rows = X.shape[0] if sparse.issparse(X) else len(values)
+    parts = row_slices(len(values))
+    largest = max((float(np.abs(values[rows]).max()) for rows in parts), default=0.0)
+    if largest == 0:
+        return 1.0
+    # Scaling by the largest entry first keeps the squares of huge and tiny numbers finite.
+    blocks = (values[rows].astype(np.float64) / largest for rows in parts)
+    return largest * float(np.sqrt(sum(float((block**2).sum()) for block in blocks) / n_rows))
+
+
+def check_zero_rows(zero: NDArray[np.intp]) -> None:
+    """Refuse rows of zeros, given their numbers."""
+    if zero.size:
+        raise ValueError(
+            f"X has {zero.size} row(s) of zeros, which have no direction: rows "
+            f"{name_rows(zero)}. Remove them."
+        )
+
+
+def float_type(array: NDArray) -> type[np.floating]:
+    """The type that points are coded in: float32 if they come as such, else float64."""
+    return np.float32 if array.dtype == np.float32 else np.float64
+
+
+def unit_rows(block: NDArray) -> NDArray[np.floating]:
+    """Rows scaled to unit l2 norm; rows of zeros stay zero."""
+    # Contiguous, because in another memory order the sums below would have other bits. Scaling by
+    # the largest entry first keeps the squares of huge rows finite, and those of tiny rows above
+    # zero.
+    rows = np.ascontiguousarray(block, float_type(block))
+    largest = np.abs(rows).max(axis=1, keepdims=True)
+    rows = rows / np.where(largest > 0, largest, 1)
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    # Adding zero makes -0.0 the same number as 0.0 bit for bit, so equal points have equal bits.
+    return rows / np.where(lengths > 0, lengths, 1) + 0.0
+
+
+def dense_rows(x: UnitRows) -> NDArray[np.floating]:
+    """A block of points as an array."""
+    return x.toarray() if sparse.issparse(x) else x
+
+
+def is_memory_mapped(array: Any) -> bool:
+    """Whether the numbers of an array are in a file, not in memory.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from srsg.points import is_memory_mapped
+    >>> is_memory_mapped(np.zeros(3))
+    False
+    """
+    # A view of a memory map is a plain array, so its bases are looked at, too.
+    while array is not None and not isinstance(array, np.memmap):
+        array = getattr(array, "base", None)
+    return array is not None
+
+
+def stored(blocks: Iterable[NDArray], shape: tuple[int, ...], dtype: type[np.floating]) -> NDArray:
+    """An array in a file that is deleted together with the array."""
+    # The map stays valid after the file is closed; the system frees the file with its last view.
+    with TemporaryFile(prefix="srsg-") as file:
+        for block in blocks:
+            file.write(np.ascontiguousarray(block, dtype).data)
+        file.flush()
+        # Nobody writes to it, but numba would compile all kernels again for a read-only array.
+        return np.asarray(np.memmap(file, dtype, "r+", shape=shape))
+
+
+def unique_indices(*indices: IntArray) -> IntArray:
+    """All given indices, each once, in rising order; a table is faster than sorting them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from srsg.points import unique_indices
+    >>> unique_indices(np.array([5, 2]), np.array([2, 0]))
+    array([0, 2, 5])
+    """
+    named = np.zeros(1 + max(int(index.max(initial=-1)) for index in indices), bool)
+    for index in indices:
+        named[index] = True
+    return np.flatnonzero(named)
+
+
+def row_slices(n_rows: int, length: int = 1024) -> list[slice]:
+    """The rows 0..n-1 in slices; indexing with a slice copies nothing."""
+    return [slice(start, start + length) for start in range(0, n_rows, length)]
+
+
+def blocks_of_rows(n_points: int, block_size: int) -> list[IntArray]:
+    """The rows 0..n-1 in blocks."""
+    return np.split(np.arange(n_points), range(block_size, n_points, block_size))
+
+
+def name_rows(rows: NDArray[np.intp], most: int = 10) -> str:
+    """The first few row numbers, for an error message."""
+    shown = ", ".join(str(row) for row in rows[:most])
+    return shown if rows.size <= most else f"{shown}, ..."

@@ -17,15 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from srsg.points.sparse import UnitRows
-from srsg.points.unit import Points, is_memory_mapped, row_slices, stored_rows
+from srsg.points import Points, UnitRows, is_memory_mapped, row_slices, stored
 from srsg.types import FloatArray, Graph, IntArray
 
 Run: TypeAlias = Callable[[Callable[[slice], Any], Sequence[slice]], Iterable[Any]]
 """Python's ``map``, or that of some threads."""
-
-FEW_ROWS = 1024
-"""So many rows are described faster than threads could share them."""
 
 DIGEST_SIZE = 16
 """Bytes of a digest: with 16, different points will not have the same digest by chance."""
@@ -48,7 +44,8 @@ class EqualPoints:
 
     Examples
     --------
-    >>> from srsg.points import EqualPoints, row_digests, unit_points, zero_digest
+    >>> from srsg.points import unit_points
+    >>> from srsg.points.equal import EqualPoints, row_digests, zero_digest
     >>> points = unit_points([[1, 2], [3, 4], [2, 4], [0, 0]], keep_zero_rows=True)
     >>> equal = EqualPoints.from_digests(row_digests(points), zero_digest(points))
     >>> equal.first, equal.owner, equal.counts
@@ -79,11 +76,6 @@ class EqualPoints:
         first = np.flatnonzero(first_equal == np.arange(len(first_equal)))
         owner = np.searchsorted(first, first_equal)
         return cls(first, np.where(first_equal == NO_POINT, NO_POINT, owner))
-
-    @classmethod
-    def none(cls, n_points: int) -> Self:
-        """No two points are equal."""
-        return cls(np.arange(n_points), np.arange(n_points))
 
     @property
     def n(self) -> int:
@@ -181,8 +173,8 @@ class EqualPoints:
     @cached_property
     def _members(self) -> sparse.csr_array:
         """Row i has a one in the column of the set of point i; it is empty for a row of zeros."""
-        known = np.flatnonzero(self.owner >= 0)
-        entries = np.ones(len(known)), (known, self.owner[known])
+        members = np.flatnonzero(self.owner >= 0)
+        entries = np.ones(len(members)), (members, self.owner[members])
         return sparse.csr_array(entries, shape=(self.n, len(self.first)))
 
 
@@ -196,14 +188,15 @@ def row_digests(points: Points, run: Run = map) -> bytes:
         return points.digests
     # Points of another type or width get other digests, even if their bytes are the same.
     key = f"{points.x.dtype.str} {points.x.shape[1]}".encode()
-    return b"".join(_in_slices(partial(_digests, points.x, key), points.x.shape[0], run))
+    slices = row_slices(points.n)
+    # So few rows are described faster than threads could share them.
+    run = run if len(slices) > 1 else map
+    return b"".join(run(partial(_digests, points.x, key), slices))
 
 
 def _digests(x: UnitRows, key: bytes, rows: slice) -> bytes:
-    some = _bytes_of(x[rows])
-    return b"".join(
-        [hashlib.blake2b(row, digest_size=DIGEST_SIZE, key=key).digest() for row in some]
-    )
+    digest = partial(hashlib.blake2b, digest_size=DIGEST_SIZE, key=key)
+    return b"".join([digest(row).digest() for row in _bytes_of(x[rows])])
 
 
 def zero_digest(points: Points) -> bytes:
@@ -227,7 +220,8 @@ def _bytes_of(x: UnitRows) -> Iterator[Any]:
 def take_rows(x: Any, rows: IntArray) -> Any:
     """Some rows of an array of any kind; those of a memory-mapped one go to a file, too."""
     if isinstance(x, np.ndarray) and is_memory_mapped(x):
-        return stored_rows(x, rows)
+        blocks = (x[rows[some]] for some in row_slices(len(rows)))
+        return stored(blocks, (len(rows), x.shape[1]), x.dtype.type)
     return x[rows]
 
 
@@ -249,10 +243,3 @@ def _without_loops(graph: sparse.csr_array) -> sparse.csr_array:
     graph.eliminate_zeros()
     graph.sort_indices()
     return graph
-
-
-def _in_slices(task: Callable[[slice], Any], n_rows: int, run: Run) -> list[Any]:
-    """What a task returns for slices of the rows, one after the other."""
-    if n_rows <= FEW_ROWS:
-        return [task(slice(n_rows))]
-    return list(run(task, row_slices(n_rows)))

@@ -10,23 +10,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from srsg.running.protocol import Block, Engine, Result, ShardScan
-    from srsg.running.threads import ThreadEngine, serial_linear_algebra, thread_pools
+    from srsg.running.engine import Engine, ThreadEngine, serial_linear_algebra, thread_pools
 
-__all__ = [
-    "Block",
-    "Engine",
-    "Result",
-    "ShardScan",
-    "ThreadEngine",
-    "serial_linear_algebra",
-    "thread_pools",
-]
-
-_HOME = dict.fromkeys(("ThreadEngine", "serial_linear_algebra", "thread_pools"), "threads")
+__all__ = ["Engine", "ThreadEngine", "serial_linear_algebra", "thread_pools"]
 
 
 def __getattr__(name: str) -> Any:
     if name in __all__:
-        return getattr(import_module(f"srsg.running.{_HOME.get(name, 'protocol')}"), name)
+        return getattr(import_module("srsg.running.engine"), name)
     raise AttributeError(f"module 'srsg.running' has no attribute {name!r}")

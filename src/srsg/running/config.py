@@ -11,40 +11,23 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, fields, replace
 from numbers import Real
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from srsg.files.errors import in_words
-from srsg.points import BLOCK_SIZE
-from srsg.points.sparse import TILE
-from srsg.running.progress import SILENT, Progress
-from srsg.running.protocol import Engine
-from srsg.running.store import NO_STORE, FolderStore, Store
-from srsg.running.threads import ThreadEngine, thread_count
+from srsg.points import BLOCK_SIZE, TILE
+from srsg.running.engine import Engine, ThreadEngine
+from srsg.running.progress import NO_STORE, SILENT, Progress
+from srsg.running.store import FolderStore
 
-
-@dataclass(frozen=True)
-class Config:
-    """The settings; see :func:`config_context`."""
-
-    engine: Any = "threads"
-    max_memory: int | str | None = None
-
-
-_process = [Config()]
+_process: dict[str, Any] = {"engine": "threads", "max_memory": None}
 """The settings of the process, which threads without settings of their own share."""
 
-_context: ContextVar[Config | None] = ContextVar("srsg_config", default=None)
-
-
-def current() -> Config:
-    """The settings that hold here."""
-    return _context.get() or _process[0]
+_context: ContextVar[dict[str, Any] | None] = ContextVar("srsg_config", default=None)
 
 
 def get_config() -> dict[str, Any]:
@@ -60,7 +43,7 @@ def get_config() -> dict[str, Any]:
     >>> srsg.get_config()
     {'engine': 'threads', 'max_memory': None}
     """
-    return {field.name: getattr(current(), field.name) for field in fields(Config)}
+    return dict(_context.get() or _process)
 
 
 def set_config(**settings: Any) -> None:
@@ -77,7 +60,7 @@ def set_config(**settings: Any) -> None:
     >>> srsg.set_config(max_memory="4GB")
     >>> srsg.set_config(max_memory=None)
     """
-    _process[0] = _changed(_process[0], settings)
+    _process.update(_checked(settings))
 
 
 @contextmanager
@@ -101,27 +84,26 @@ def config_context(**settings: Any) -> Iterator[None]:
     ...     srsg.get_config()["max_memory"]
     '2GB'
     """
-    token = _context.set(_changed(current(), settings))
+    token = _context.set(get_config() | _checked(settings))
     try:
         yield
     finally:
         _context.reset(token)
 
 
-def _changed(config: Config, settings: dict[str, Any]) -> Config:
-    names = [field.name for field in fields(Config)]
+def _checked(settings: dict[str, Any]) -> dict[str, Any]:
     for name in settings:
-        if name not in names:
-            raise TypeError(f"{name!r} is not a setting: these are {', '.join(names)}.")
-    changed = replace(config, **settings)
-    if changed.max_memory is not None:
-        in_bytes(changed.max_memory)
-    if not isinstance(changed.engine, str) and not hasattr(changed.engine, "scatter"):
+        if name not in _process:
+            raise TypeError(f"{name!r} is not a setting: these are {', '.join(_process)}.")
+    if settings.get("max_memory") is not None:
+        in_bytes(settings["max_memory"])
+    engine = settings.get("engine", "threads")
+    if not isinstance(engine, str) and not hasattr(engine, "scatter"):
         raise TypeError(
-            f"engine={changed.engine!r} must be 'threads', 'dask', the address of a Dask scheduler "
-            "or a distributed.Client."
+            f"engine={engine!r} must be 'threads', 'dask', the address of a Dask scheduler or a "
+            "distributed.Client."
         )
-    return changed
+    return settings
 
 
 def start_engine(
@@ -151,18 +133,20 @@ def start_engine(
     -------
     Engine
     """
-    store: Store = NO_STORE if folder is None else FolderStore(folder)
-    config = current()
-    if on_cluster and not (isinstance(config.engine, str) and config.engine == "threads"):
-        from srsg.running.dask.clients import client_of
+    store = NO_STORE if folder is None else FolderStore(folder)
+    config = get_config()
+    if on_cluster and config["engine"] != "threads":
+        from srsg.running.dask.cluster import client_of
         from srsg.running.dask.engine import DaskEngine
 
-        return DaskEngine(client_of(config.engine), progress, store)
-    if x is None:
-        return ThreadEngine(n_jobs, progress, store)
-    n_nonzero = x.nnz if sparse.issparse(x) else None
-    blocks = blocks_within(config.max_memory, x.shape, x.dtype, thread_count(n_jobs), n_nonzero)
-    return ThreadEngine(n_jobs, progress, store, *blocks)
+        return DaskEngine(client_of(config["engine"]), progress, store)
+    engine = ThreadEngine(n_jobs, progress, store)
+    if x is not None:
+        n_nonzero = x.nnz if sparse.issparse(x) else None
+        engine.block_size, engine.spare_memory = blocks_within(
+            config["max_memory"], x.shape, x.dtype, engine.n_workers, n_nonzero
+        )
+    return engine
 
 
 SHARE_OF_FREE = 0.5
@@ -206,20 +190,13 @@ def in_bytes(max_memory: int | str) -> int:
     return int(float(amount[1]) * _UNITS[amount[2].upper()])
 
 
-class Blocks(NamedTuple):
-    """How many points each worker may scan at once, and the bytes that this leaves unused."""
-
-    size: int
-    spare: float
-
-
 def blocks_within(
     max_memory: int | str | None,
     shape: tuple[int, int],
     dtype: np.dtype,
     n_workers: int,
     n_nonzero: int | None = None,
-) -> Blocks:
+) -> tuple[int, float]:
     """The blocks that fit into memory.
 
     Parameters
@@ -236,7 +213,10 @@ def blocks_within(
 
     Returns
     -------
-    Blocks
+    size : int
+        How many points each worker may scan at once.
+    spare : float
+        Bytes that blocks of this size leave unused.
 
     Raises
     ------
@@ -247,9 +227,9 @@ def blocks_within(
     --------
     >>> import numpy as np
     >>> from srsg.running.config import blocks_within
-    >>> blocks_within("1GB", (50_000, 100), np.dtype("f4"), 4).size
+    >>> blocks_within("1GB", (50_000, 100), np.dtype("f4"), 4)[0]
     256
-    >>> blocks_within("500MB", (50_000, 100), np.dtype("f4"), 4).size
+    >>> blocks_within("500MB", (50_000, 100), np.dtype("f4"), 4)[0]
     84
     """
     n_points, n_features = shape
@@ -272,7 +252,7 @@ def blocks_within(
             "take fewer threads with n_jobs."
         )
     size = max(size, LEAST_BLOCK)
-    return Blocks(size, allowed - fixed - size * row)
+    return size, allowed - fixed - size * row
 
 
 def free_memory() -> float:

@@ -1,4 +1,8 @@
-"""Results kept in a folder: an interrupted fit goes on, and a finished graph is not built again.
+"""Arrays in files, and results kept in a folder: an interrupted fit goes on from there.
+
+A file of arrays is safe to read: nothing in it is executed. The format is NumPy's ``.npz`` without
+compression. Sizes are compared with the file before any memory is taken, so a small file cannot ask
+for much.
 
 Several processes may work in one folder at once. A file is written atomically, under a name that
 contains the checksum of its content, so no process overwrites what another one wrote; and of
@@ -10,21 +14,25 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Mapping, Sequence
+import zipfile
+from collections.abc import Callable, Mapping
+from io import BytesIO
+from math import prod
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.lib import format as npy
 from numpy.typing import NDArray
 from scipy import sparse
 
 from srsg.files.atomic import atomic_write
 from srsg.files.errors import FileError, one_line
 from srsg.points.equal import DIGEST_SIZE
-from srsg.running.archive import read_arrays, write_arrays
 from srsg.running.checking import Rule, check_arrays
-from srsg.running.progress import NO_STORE, Arrays, Made, Store
+from srsg.running.progress import Arrays, Made, Store
 from srsg.running.warnings import warn_user
+from srsg.types import FilePath
 
 ALGORITHMS = 2
 """Raised by one whenever an algorithm gives other results, or keeps other arrays, than before, so
@@ -63,7 +71,7 @@ class FolderStore(Store):
 
     keeps = True
 
-    def __init__(self, folder: str | os.PathLike[str]) -> None:
+    def __init__(self, folder: FilePath) -> None:
         self.folder = Path(folder)
         name = f"store={str(folder)!r}"
         if not os.fspath(folder):  # which would be the folder that the program runs in
@@ -93,7 +101,9 @@ class FolderStore(Store):
         seen: set[int] = set()
         for path in sorted(self.folder.glob(f"{name}.*.npz")):
             try:
-                arrays = self._read(path)
+                arrays = read_arrays(path)
+                if self._checksum(arrays) not in path.name:
+                    raise ValueError("its checksum differs")
                 check_arrays(arrays, rules, sizes)
                 made = make(arrays)
             except Exception as error:  # damaged archives raise nearly anything
@@ -111,12 +121,6 @@ class FolderStore(Store):
                 loaded.append(made)
         return loaded
 
-    def _read(self, path: Path) -> dict[str, NDArray]:
-        arrays = read_arrays(path)
-        if self._checksum(arrays) not in path.name:
-            raise ValueError("its checksum differs")
-        return arrays
-
     def _checksum(self, arrays: Arrays) -> str:
         """Includes the folder's name: a file that belongs to other work counts as damaged."""
         facts: list[Any] = [self.folder.name]
@@ -132,11 +136,6 @@ def _problem(folder: Path, error: OSError) -> str:
     if folder.is_symlink():
         return "is a link to a folder that does not exist"
     return f"cannot be made ({one_line(error)})"
-
-
-def combine_digests(digests: Sequence[bytes]) -> str:
-    """The fingerprint of points, from the digests of their shards in order."""
-    return hashlib.blake2b(b"".join(digests), digest_size=DIGEST_SIZE).hexdigest()
 
 
 def fingerprint(*facts: Any) -> str:
@@ -157,4 +156,61 @@ def fingerprint(*facts: Any) -> str:
     return digest.hexdigest()
 
 
-__all__ = ["NO_STORE", "FolderStore", "Store", "combine_digests", "fingerprint"]
+def write_arrays(path: FilePath, arrays: Mapping[str, NDArray]) -> None:
+    """Write arrays of numbers or text to a file.
+
+    Raises
+    ------
+    ValueError
+        If an array holds Python objects.
+    """
+    for name, array in arrays.items():
+        if array.dtype.hasobject:  # NumPy 2.0 would pickle them, whatever it is told
+            raise ValueError(f"{name}: holds Python objects")
+    # An open file, because ``np.savez`` appends an ending to a name without one.
+    with Path(path).open("wb") as file:
+        np.savez(file, **dict[str, Any](arrays))
+
+
+def read_arrays(path: FilePath) -> dict[str, NDArray]:
+    """The arrays of a file that :func:`write_arrays` wrote.
+
+    Raises
+    ------
+    ValueError, zipfile.BadZipFile
+        If the file is something else.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from srsg.running.store import read_arrays, write_arrays
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_arrays(f"{folder}/arrays", {"labels": np.array([0, 1])})
+    ...     read_arrays(f"{folder}/arrays")
+    {'labels': array([0, 1])}
+    """
+    with open(path, "rb") as file, zipfile.ZipFile(file) as archive:
+        members = archive.infolist()
+        # A compressed part may unpack to more than it says, and several names may lead to the same
+        # bytes.
+        stored = all(member.compress_type == zipfile.ZIP_STORED for member in members)
+        if not stored or sum(member.file_size for member in members) > os.path.getsize(path):
+            raise ValueError("its parts overlap or are compressed")
+        return {
+            member.filename.removesuffix(".npy"): _read_array(archive.read(member))
+            for member in members
+        }
+
+
+def _read_array(content: bytes) -> NDArray:
+    """An array in NumPy's format; its stated size must be the size that it has."""
+    stream = BytesIO(content)
+    version = npy.read_magic(stream)
+    read_header = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+    shape, by_columns, dtype = read_header(stream)
+    if dtype.hasobject or prod(shape) * dtype.itemsize != len(content) - stream.tell():
+        raise ValueError("an array is not what its header says")
+    # A copy, because arrays that share a buffer of bytes cannot be written to.
+    flat = np.frombuffer(content, dtype, offset=stream.tell()).copy()
+    return flat.reshape(shape[::-1]).T if by_columns else flat.reshape(shape)

@@ -248,7 +248,7 @@ def test_a_step_that_takes_all_points_in_one_process_says_so(client):
 
 
 def test_no_scheduler_and_no_client(monkeypatch):
-    monkeypatch.setattr("srsg.running.dask.clients.PATIENCE", 1)
+    monkeypatch.setattr("srsg.running.dask.cluster.CONNECT_WITHIN", 1)
     with pytest.raises(ConnectionError, match="No Dask scheduler answers at tcp"):
         fitted(L1Graph(5), X, "tcp://127.0.0.1:1")
     with pytest.raises(ValueError, match="engine='cloud' is neither"):

@@ -8,8 +8,8 @@ import pytest
 from distributed.client import FuturesCancelledError
 from distributed.comm import CommClosedError
 
-from srsg.running.dask import ClusterError, task_pool
-from srsg.running.dask.task_pool import TRIES, TaskPool
+from srsg.running.dask import ClusterError, cluster
+from srsg.running.dask.cluster import TRIES, TaskPool
 from srsg.running.progress import SILENT
 
 
@@ -46,7 +46,7 @@ class Client:
 
 @pytest.fixture(autouse=True)
 def _soon(monkeypatch):
-    monkeypatch.setattr(task_pool, "CHECK_INTERVAL", 0.01)
+    monkeypatch.setattr(cluster, "CHECK_INTERVAL", 0.01)
 
 
 def pool_that_fails(times):

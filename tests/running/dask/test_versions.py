@@ -11,8 +11,9 @@ from distributed.comm import CommClosedError
 from sklearn.datasets import load_digits
 
 from srsg import SRSG, L1Graph, config_context
-from srsg.running.dask import ClusterError, shards, task_pool, versions
-from srsg.running.dask.task_pool import living_workers
+from srsg.running.dask import ClusterError, cluster
+from srsg.running.dask.cluster import living_workers
+from srsg.running.dask.engine import Placement
 from srsg.running.progress import send_progress_to
 from support.clusters import Disturbed, local_cluster, scheduler_process
 
@@ -69,7 +70,7 @@ def test_a_worker_lost_before_it_answers_is_asked_again():
     [
         (ModuleNotFoundError("No module named 'srsg'"), r"cannot import srsg \(No module named"),
         (("0.0.1", "0" * 32), r"has version 0\.0\.1 of srsg, and this process has version"),
-        ((versions.code_facts()()[0], "0" * 32), "has other source code of srsg"),
+        ((cluster.code_facts()()[0], "0" * 32), "has other source code of srsg"),
     ],
 )
 def test_other_code_is_named_with_the_worker(facts, said):
@@ -78,14 +79,14 @@ def test_other_code_is_named_with_the_worker(facts, said):
 
 
 def test_a_scheduler_without_an_answer_is_given_up(monkeypatch):
-    monkeypatch.setattr(task_pool, "PATIENCE", 0.05)
+    monkeypatch.setattr(cluster, "WORKERS_WITHIN", 0.05)
     with pytest.raises(ClusterError, match=r"has not answered.*Check whether it still runs"):
         living_workers(Client(lambda function: function(), delay=60))
 
 
 def test_workers_with_other_code_on_a_cluster(monkeypatch):
     with local_cluster(1) as client, config_context(engine=client):
-        monkeypatch.setattr(versions, "_own_facts", lambda: (versions.code_facts()()[0], "other"))
+        monkeypatch.setattr(cluster, "_own_facts", lambda: (cluster.code_facts()()[0], "other"))
         with pytest.raises(ClusterError, match="other source code"):
             L1Graph(5).fit(X)
         monkeypatch.undo()
@@ -96,8 +97,8 @@ def test_a_scheduler_that_stops_within_a_fit_is_given_up(tmp_path, monkeypatch):
     """Its machine still answers, so the connection does not break."""
     with scheduler_process(tmp_path) as (address, scheduler), config_context(engine=address):
         SRSG(5).fit(X)  # the worker starts and loads its kernels
-        for module in (task_pool, shards):
-            monkeypatch.setattr(module, "PATIENCE", 5.0)
+        monkeypatch.setattr(cluster, "WORKERS_WITHIN", 5.0)
+        monkeypatch.setattr("srsg.running.dask.engine.SEND_WITHIN", 5.0)
         stop = Disturbed(begins={"codes, scan 2": lambda: scheduler.send_signal(signal.SIGSTOP)})
         with send_progress_to(stop), pytest.raises(ClusterError, match="has not answered"):
             SRSG(5).fit(X)
@@ -111,4 +112,4 @@ def test_a_scheduler_lost_as_it_is_asked_for_points_is_one_error():
     client = Lost(None)
     client.scheduler = client
     with pytest.raises(ClusterError, match=r"the Dask scheduler was lost.*store="):
-        shards.Placement(client, []).settle()
+        Placement(client, []).settle()

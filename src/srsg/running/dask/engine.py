@@ -1,37 +1,53 @@
 """Blocks on the workers of a Dask cluster, which hold the points in shards.
 
-A shard never leaves its owner: the tasks that read it are bound to that worker. Only the rows that
-a block needs, the block itself and the results of its shards travel between workers.
+A shard has consecutive points and never leaves the worker that owns it: the tasks that read it are
+bound to that worker. Only the rows that a block needs, the block itself and the results of its
+shards travel between workers. A shard is made from a chunk that a worker reads, computes or
+receives. The client knows how, so a shard that is lost with its worker can be made again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
-from functools import partial
-from itertools import chain
-from typing import Any
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from itertools import chain, pairwise
+from operator import attrgetter
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.utils import assert_all_finite
 
-from srsg.points import BLOCK_SIZE, Points, Rows, row_digests, row_slices, stored
-from srsg.running import Block, Engine, Result, ShardScan, ThreadEngine, serial_linear_algebra
-from srsg.running.dask.shards import (
-    MakeShard,
-    Placement,
-    Shard,
-    ShardedPoints,
-    check_reports,
-    chunks_of_array,
-    sent_shard,
+from srsg.points import (
+    BLOCK_SIZE,
+    Points,
+    Rows,
+    float_type,
+    row_slices,
+    stored,
+    unit_points,
+    unit_rows,
 )
-from srsg.running.dask.task_pool import (
-    Lost,
+from srsg.points.equal import row_digests
+from srsg.running.dask.cluster import (
+    ClusterError,
     TaskPool,
+    answer_within,
     living_workers,
     memory_limit,
     pieces_under_way,
+    scheduler_lost,
+)
+from srsg.running.engine import (
+    Block,
+    Engine,
+    Result,
+    ShardScan,
+    Sized,
+    ThreadEngine,
+    serial_linear_algebra,
 )
 from srsg.running.progress import NO_STORE, SILENT, Progress, Store
 from srsg.types import IntArray
@@ -48,6 +64,172 @@ block."""
 
 BYTES_PER_SHARD = 2**27
 """The most bytes in a shard of an array that the client sends."""
+
+SEND_WITHIN = 600.0
+"""Seconds to send a shard, or to hear where shards are: long enough for a slow network."""
+
+MakeShard = Callable[[Any, str, bool], Any]
+"""Has a worker make a shard from a chunk, and returns its future. It takes the client, the worker
+(another one if that has the chunk), and whether the shard was made before and is lost."""
+
+
+class Report(NamedTuple):
+    """What the client has to know about a shard."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype
+    not_finite: float | None
+    """A value that is not finite, if there is one."""
+
+
+class Shard(Sized):
+    """The points of one chunk, scaled to unit length, and a report."""
+
+    def __init__(self, chunk: Any, *, prepared: bool = False) -> None:
+        values = np.asarray(chunk)
+        finite = np.isfinite(values)
+        wrong = None if finite.all() else float(values[~finite][0])
+        dtype = np.dtype(float_type(values))
+        self.report = Report(values.shape, dtype, wrong)
+        self.points: Any = None
+        if wrong is None and values.size:
+            # Rows of zeros are left out later.
+            unit = values if prepared else unit_points(values, keep_zero_rows=True).x
+            x = np.require(unit, dtype, ["C", "W"])
+            # Made once, and counted as memory of the shard.
+            self.points = Points(x).with_single_precision()
+
+
+class Placement:
+    """The shards on the workers, and how to make lost ones again.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    chunks : sequence of MakeShard
+        How each shard is made.
+    """
+
+    def __init__(self, client: Any, chunks: Sequence[MakeShard]) -> None:
+        self.client, self.chunks = client, chunks
+        self.futures: list[Any] = [None] * len(chunks)
+        self.owners: list[str] = [""] * len(chunks)
+        self.reports: list[Any] = [None] * len(chunks)
+
+    def on_owner(self, place: int, task: Callable[..., Any], *arguments: Any) -> Any:
+        """Submit a task that reads a shard, and return its future."""
+        shard, owner = self.futures[place], self.owners[place]
+        return self.client.submit(task, shard, *arguments, workers=[owner], pure=False)
+
+    def make(self, places: Sequence[int], label: str, progress: Progress) -> None:
+        """Have workers make the shards at some places."""
+        for place in places:
+            self.owners[place] = ""
+
+        def lost(workers: dict[str, int], under_way: list[int]) -> list[int]:
+            return [piece for piece in under_way if self.owners[places[piece]] not in workers]
+
+        reports = TaskPool(self.client, self._submit, lost, label).results(places, progress)
+        for place, report in zip(places, reports, strict=True):
+            self.reports[place] = report
+        self.settle()
+
+    def _submit(self, place: int) -> list[Any]:
+        """Have the worker with the fewest shards make one: the futures of it and of its report."""
+        workers = living_workers(self.client)
+        load = dict.fromkeys(workers, 0.0)
+        for owner in self.owners:
+            if owner in load:
+                load[owner] += 1 / max(1, workers[owner])
+        # Ties by address, so that the same cluster gets the same shards again.
+        worker = min(load, key=lambda address: (load[address], address))
+        self.owners[place] = worker
+        again = self.futures[place] is not None
+        shard = self.futures[place] = self.chunks[place](self.client, worker, again)
+        return [shard, self.client.submit(attrgetter("report"), shard, pure=False)]
+
+    def settle(self) -> None:
+        """Note where every shard is now."""
+        # By name: the client has no answer if a single future was lost in the meantime.
+        names = [future.key for future in self.futures]
+        scheduler = self.client.scheduler
+        try:
+            where = answer_within(self.client, SEND_WITHIN, lambda: scheduler.who_has(keys=names))
+        except ClusterError:
+            raise
+        except OSError as error:
+            raise scheduler_lost("a search for the points") from error
+        self.owners[:] = [next(iter(where.get(name, ())), "") for name in names]
+
+    def restore(self, workers: dict[str, int], under_way: list[int]) -> list[int]:
+        """Make shards again that have no living owner, or that the scheduler has forgotten.
+
+        Returns the pieces under way if there were any, because every piece needs every shard.
+        """
+        missing = [
+            place
+            for place, owner in enumerate(self.owners)
+            if owner not in workers or self.futures[place].cancelled()
+        ]
+        if not missing:
+            return []
+        self.make(missing, "lost points again", SILENT)
+        return under_way
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ShardedPoints(Points):
+    """Points that lie on the workers of a cluster; the client knows how many there are.
+
+    Attributes
+    ----------
+    shards : Placement
+        The shards and their owners.
+    """
+
+    x: NDArray[np.floating] = field(init=False, repr=False)
+    shards: Placement
+    lazy: Any = field(default=None, repr=False)
+    """The unit vectors as a dask array, where there is one."""
+    here: Points | None = field(default=None, repr=False)
+    """The same points in this process, if they are here too."""
+
+    in_shards = True
+
+    @cached_property
+    def starts(self) -> IntArray:
+        """The index of the first point of every shard, and the number of points."""
+        return np.cumsum([0, *(report.shape[0] for report in self.shards.reports)])
+
+    @cached_property
+    def n(self) -> int:
+        return int(self.starts[-1])
+
+    @cached_property
+    def n_features(self) -> int:
+        return self.shards.reports[0].shape[1]
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.shards.reports[0].dtype
+
+    def lazy_rows(self) -> Any:
+        return self.lazy
+
+    def places_of_owners(self) -> dict[str, list[int]]:
+        """The places of the shards of every worker that has any."""
+        places: dict[str, list[int]] = {}
+        for place, owner in enumerate(self.shards.owners):
+            places.setdefault(owner, []).append(place)
+        return places
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "x":
+            raise TypeError(
+                "The points are on the workers of a Dask cluster, and this needs them in one "
+                'process: use engine="threads" and X.compute().'
+            )
+        raise AttributeError(name)
 
 
 class DaskEngine(Engine):
@@ -97,7 +279,7 @@ class DaskEngine(Engine):
             started = self._submit_start(task, points, block)
             return [self._submit_finish(task, points, started)]
 
-        pool = TaskPool(self.client, submit, self._lost_shards(points), label)
+        pool = TaskPool(self.client, submit, points.shards.restore, label)
         return pool.results(blocks, self.progress, done)
 
     def _submit_start(self, task: Any, points: ShardedPoints, block: Any) -> Any:
@@ -106,19 +288,15 @@ class DaskEngine(Engine):
         Here and below, the futures of intermediate results are not kept, so that workers forget
         these results after use.
         """
-        submit, index = self.client.submit, task.rows(block)
-        bounds = np.searchsorted(index, points.starts)
+        index = task.rows(block)
+        bounds = pairwise(np.searchsorted(index, points.starts))
         rows = [
-            submit(_take, shard, index[start:end] - first, workers=[owner], pure=False)
-            for shard, owner, first, start, end in zip(
-                *(points.shards.futures, points.shards.owners, points.starts[:-1]),
-                *(bounds[:-1], bounds[1:]),
-                strict=True,
-            )
+            points.shards.on_owner(place, _take, index[start:end] - points.starts[place])
+            for place, (start, end) in enumerate(bounds)
             if end > start
         ]
         nothing = np.empty((0, points.n_features), points.dtype)
-        return submit(_start, task, block, index, nothing, *rows, pure=False)
+        return self.client.submit(_start, task, block, index, nothing, *rows, pure=False)
 
     def _submit_finish(self, task: Any, points: ShardedPoints, started: Any) -> Any:
         """Scan every shard, in one task for each owner, and finish a block."""
@@ -132,25 +310,15 @@ class DaskEngine(Engine):
         order = np.argsort(np.concatenate(list(places.values())))
         return submit(_finish, task, started, order, *scanned, pure=False)
 
-    def _lost_shards(self, points: ShardedPoints) -> Lost:
-        """Restores lost shards, for work of which every piece needs every shard."""
-
-        def lost(workers: dict[str, int], under_way: list[int]) -> list[int]:
-            missing = points.shards.missing(workers)
-            if not missing:
-                return []
-            self.quiet()._make(points.shards, missing, "lost points again")
-            return under_way
-
-        return lost
-
     def rows_per_block(
         self, points: Points, n_rows: int, rows_each: Callable[[], float] | None = None
     ) -> int:
         assert isinstance(points, ShardedPoints)
         # Large enough that a scan outweighs the cost of a task, small enough for the workers'
         # memory, and enough blocks to keep all workers busy.
-        by_work = PRODUCTS_PER_TASK / (points.largest_part * points.n_features)
+        sizes = np.diff(points.starts)
+        largest_part = max(int(sizes[mine].sum()) for mine in points.places_of_owners().values())
+        by_work = PRODUCTS_PER_TASK / (largest_part * points.n_features)
         under_way = pieces_under_way(living_workers(self.client))
         most = min(BYTES_PER_BLOCK, SHARE_UNDER_WAY * memory_limit(self.client) / under_way)
         needed = 1.0 if rows_each is None else max(1.0, rows_each())
@@ -167,11 +335,45 @@ class DaskEngine(Engine):
                 'engine="threads", or make X dense.'
             )
         if not isinstance(x, np.ndarray):
-            return self.place(chunks_of_array(x, self.client, prepared=True))
+            return self.place(_chunks_of_array(x, self.client, prepared=True))
         fair_share = -(-len(x) // self.n_workers)
         rows = max(1, min(fair_share, BYTES_PER_SHARD // (8 * x.shape[1])))
-        placed = self.place([partial(sent_shard, x[part]) for part in row_slices(len(x), rows)])
+        placed = self.place([partial(_sent_shard, x[part]) for part in row_slices(len(x), rows)])
         return replace(placed, here=Points(x))
+
+    def points_of_array(self, X: Any, name: str) -> ShardedPoints:
+        """The rows of a dask array as unit-norm points, each chunk a shard on a worker.
+
+        Parameters
+        ----------
+        X : dask.array.Array
+            Chunks along the rows; chunks along the columns are merged.
+        name : str
+            The estimator, for error messages.
+        """
+        _check_array(X, name)
+        X = X.rechunk({1: -1})
+        points = self.place(_chunks_of_array(X, self.client, prepared=False), name=name)
+        X = X.copy()
+        # The numbers of rows are known now, if they were not.
+        X._chunks = (tuple(np.diff(points.starts).tolist()), X.chunks[1])
+        return replace(points, lazy=X.map_blocks(unit_rows, dtype=points.dtype))
+
+    def place(self, chunks: Sequence[MakeShard], *, name: str = "X") -> ShardedPoints:
+        """Have the workers turn chunks into shards: points.
+
+        Raises
+        ------
+        ValueError
+            If values are not finite; ``name`` goes into the message.
+        """
+        shards = Placement(self.client, chunks)
+        shards.make(range(len(chunks)), "points to the workers", self.progress)
+        for report in shards.reports:
+            if report.not_finite is not None:  # the same message as in one process
+                wrong = np.array([[report.not_finite]])
+                assert_all_finite(wrong, estimator_name=name, input_name="X")
+        return ShardedPoints(shards=shards)
 
     def gathered(self, points: Points) -> Points:
         """The points in this process, in a temporary file.
@@ -191,72 +393,84 @@ class DaskEngine(Engine):
         label = "points from the workers"
         with self.progress.stage(label, len(parts)) as stage:
             for place, rows in parts:
-                yield from self._of_shards(points, partial(_some, rows=rows), label, [place])
+                yield from self._of_shards(points, label, [place], _take, rows)
                 stage.advance()
-
-    def place(self, chunks: Sequence[MakeShard], *, name: str = "X") -> ShardedPoints:
-        """Have the workers turn chunks into shards: points.
-
-        Raises
-        ------
-        ValueError
-            If values are not finite; ``name`` goes into the message.
-        """
-        shards = Placement(self.client, chunks)
-        self._make(shards, list(range(len(chunks))), "points to the workers")
-        check_reports(shards.reports, name)
-        return ShardedPoints(shards=shards)
 
     def row_digests(self, points: Points) -> bytes:
         if not isinstance(points, ShardedPoints):  # an array of the client, not sent yet
             return row_digests(points)
-        return b"".join(self._of_shards(points, _row_digests, "fingerprint"))
+        every = range(len(points.starts) - 1)
+        return b"".join(self._of_shards(points, "fingerprint", every, _row_digests))
 
     def _of_shards(
         self,
         points: ShardedPoints,
-        task: Callable[[Shard, int], Any],
         label: str,
-        places: Sequence[int] | None = None,
+        places: Sequence[int],
+        task: Callable[..., Any],
+        *arguments: Any,
     ) -> list[Any]:
-        """``task(shard, index of its first point)`` for all shards, or those at some places."""
+        """``task(shard, *arguments)`` for the shards at some places."""
 
         def submit(place: int) -> list[Any]:
-            shard, owner = points.shards.futures[place], points.shards.owners[place]
-            first = int(points.starts[place])
-            return [self.client.submit(task, shard, first, workers=[owner], pure=False)]
+            return [points.shards.on_owner(place, task, *arguments)]
 
-        pool = TaskPool(self.client, submit, self._lost_shards(points), label)
-        return pool.results(range(len(points.starts) - 1) if places is None else places, SILENT)
-
-    def _make(self, shards: Placement, places: list[int], label: str) -> None:
-        """Have workers make the shards at some places."""
-        for place in places:
-            shards.owners[place] = ""
-
-        def submit(place: int) -> list[Any]:
-            return shards.submit(place, living_workers(self.client))
-
-        def lost(workers: dict[str, int], under_way: list[int]) -> list[int]:
-            return [piece for piece in under_way if shards.owners[places[piece]] not in workers]
-
-        reports = TaskPool(self.client, submit, lost, label).results(places, self.progress)
-        for place, report in zip(places, reports, strict=True):
-            shards.reports[place] = report
-        shards.settle()
+        return TaskPool(self.client, submit, points.shards.restore, label).results(places, SILENT)
 
 
-def _row_digests(shard: Shard, first: int) -> bytes:
-    return row_digests(shard.starting_at(first))
+def _check_array(X: Any, name: str) -> None:
+    if not hasattr(X, "to_delayed") or not hasattr(X, "rechunk"):
+        raise TypeError(
+            f"X is a {type(X).__name__} of dask; pass an array: X.to_dask_array(lengths=True)."
+        )
+    if X.ndim != 2:
+        raise ValueError(f"Expected 2D array, got {X.ndim}D array instead.")
+    if X.dtype.kind not in "fiub":
+        raise ValueError(f"X must have numbers, got dtype {X.dtype}.")
+    for side, what in zip(X.shape, ("sample(s)", "feature(s)"), strict=True):
+        if side < 2:  # a number that is not known yet is NaN, and passes
+            raise ValueError(
+                f"Found array with {side} {what} (shape={X.shape}) while a minimum of 2 is "
+                f"required by {name}."
+            )
 
 
-def _some(shard: Shard, first: int, rows: slice) -> Any:
-    return shard.starting_at(first).x[rows]
+def _sent_shard(values: NDArray, client: Any, worker: str, again: bool) -> Any:
+    """A shard of unit vectors that the client has, and sends to a worker."""
+    chunk = answer_within(
+        client, SEND_WITHIN, lambda: client.scatter(values, hash=False, workers=[worker])
+    )
+    return client.submit(Shard, chunk, prepared=True, workers=[worker], pure=False)
 
 
-def _take(shard: Shard, places: IntArray) -> Any:
-    assert shard.points is not None
-    return shard.points.x[places]
+def _chunks_of_array(X: Any, client: Any, *, prepared: bool) -> list[MakeShard]:
+    """The chunks of a dask array, of unit vectors if they are ``prepared``."""
+    delayed = X.to_delayed(optimize_graph=False).ravel()
+    ready = {str(key) for key in client.futures}
+    return [partial(_computed_shard, one, str(one.key) in ready, prepared) for one in delayed]
+
+
+def _computed_shard(
+    chunk: Any, on_worker: bool, prepared: bool, client: Any, worker: str, again: bool
+) -> Any:
+    """A shard computed by its owner; a chunk that is ``on_worker`` decides which one that is."""
+    from dask.delayed import delayed
+    from dask.graph_manipulation import clone
+
+    # The scheduler may still know a lost chunk by its name, bound to a worker that is gone, and
+    # would wait for that worker though others could compute it.
+    values = clone(chunk) if again and not on_worker else chunk
+    shard = delayed(Shard, pure=False)(values, prepared=prepared)
+    where = {} if on_worker else {"workers": [worker], "allow_other_workers": True}
+    return client.compute(shard, **where)
+
+
+def _row_digests(shard: Shard) -> bytes:
+    return row_digests(shard.points)
+
+
+def _take(shard: Shard, rows: IntArray | slice) -> Any:
+    return shard.points.x[rows]
 
 
 def _start(task: Any, block: Any, index: IntArray, nothing: Any, *rows: Any) -> Any:
@@ -267,7 +481,7 @@ def _start(task: Any, block: Any, index: IntArray, nothing: Any, *rows: Any) -> 
 def _scan_shards(task: Any, started: Any, starts: IntArray, *shards: Shard) -> list[Any]:
     with serial_linear_algebra():
         return [
-            task.scan_shard(shard.starting_at(int(first)), started)
+            task.scan_shard(replace(shard.points, first=int(first)), started)
             for shard, first in zip(shards, starts, strict=True)
         ]
 

@@ -21,9 +21,8 @@ from srsg.files.errors import FileError, check_file, needed, parsing
 from srsg.files.label_files import read_labels
 from srsg.files.reading import file_or_name
 from srsg.points import float_type
-from srsg.running.dask.clients import client_of
+from srsg.running.dask.cluster import TaskPool, client_of, living_workers
 from srsg.running.dask.engine import BYTES_PER_SHARD
-from srsg.running.dask.task_pool import TaskPool, living_workers
 from srsg.running.progress import SILENT
 
 if TYPE_CHECKING:

@@ -1,23 +1,146 @@
-"""Blocks of work on threads of this process, with BLAS kept to one thread each."""
+"""Engines, which run blocks of work: their interface, and threads of this process.
+
+Each thread keeps BLAS to one thread of its own.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import pickle
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed, wait
 from contextlib import contextmanager
+from copy import copy
 from functools import lru_cache, partial
 from threading import Lock
-from typing import Any
+from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
 from joblib import cpu_count, effective_n_jobs
 from scipy import sparse
 from threadpoolctl import ThreadpoolController
 
-from srsg.points import BLOCK_SIZE, Points, Rows, row_digests
+from srsg.points import BLOCK_SIZE, Points, Rows
+from srsg.points.equal import DIGEST_SIZE, row_digests
 from srsg.running.progress import NO_STORE, SILENT, Progress, Store
-from srsg.running.protocol import Block, Engine, Result, ShardScan
+from srsg.types import IntArray
+
+Block = TypeVar("Block")
+Result = TypeVar("Result")
+Block_in = TypeVar("Block_in", contravariant=True)
+Started = TypeVar("Started")
+Seen = TypeVar("Seen")
+Result_out = TypeVar("Result_out", covariant=True)
+
+
+class ShardScan(Protocol[Block_in, Started, Seen, Result_out]):
+    """Work on a block that needs some points first, and then a scan of all points.
+
+    No worker has to hold all points: each holds shards of consecutive points. The result of one
+    shard must not depend on the others, nor the result of a block on the number of shards.
+    """
+
+    def rows(self, block: Block_in) -> IntArray:
+        """The points needed first, in rising order."""
+
+    def start(self, rows: Rows, block: Block_in) -> Started:
+        """Work on these points."""
+
+    def scan_shard(self, shard: Points, started: Started) -> Seen:
+        """Compare the block with the points of one shard."""
+
+    def finish(self, started: Started, found: Sequence[Seen]) -> Result_out:
+        """Combine the results ``found`` in all shards, which are in order."""
+
+
+class Sized:
+    """Base class of objects that travel between workers: they report their size.
+
+    A cluster uses it to place and to count what it sends.
+
+    Examples
+    --------
+    >>> import sys
+    >>> import numpy as np
+    >>> from srsg.running.engine import Sized
+    >>> thing = Sized()
+    >>> thing.once = thing.again = np.zeros(1000)
+    >>> 8000 < sys.getsizeof(thing) < 8500
+    True
+    """
+
+    def __sizeof__(self) -> int:
+        # All arrays as they travel, each counted once, and a little more.
+        arrays: list[pickle.PickleBuffer] = []
+        text = pickle.dumps(vars(self), protocol=5, buffer_callback=arrays.append)
+        return object.__sizeof__(self) + len(text) + sum(array.raw().nbytes for array in arrays)
+
+
+class Engine(Protocol):
+    """Runs the blocks of an algorithm."""
+
+    progress: Progress
+    store: Store
+    block_size: int
+    """Points to compare with all points at once."""
+    spare_memory: float
+    """Bytes that algorithms may use, besides those of blocks, to be faster."""
+
+    @property
+    def n_workers(self) -> int:
+        """How many blocks run at the same time."""
+
+    def map(
+        self,
+        task: Callable[[Any, Block], Result],
+        data: Any,
+        blocks: Sequence[Block],
+        *,
+        label: str,
+    ) -> list[Result]:
+        """``[task(data, block) for block in blocks]``, on threads of this process."""
+
+    def scan(
+        self,
+        task: ShardScan[Block, Any, Any, Result],
+        points: Points,
+        blocks: Sequence[Block],
+        *,
+        label: str,
+        done: Callable[[Result], None] | None = None,
+    ) -> list[Result]:
+        """Run every block on all points: start it, scan every shard, finish it.
+
+        The results are in the order of the blocks. ``done`` is called with every result as it
+        arrives.
+        """
+
+    def rows_per_block(
+        self, points: Points, n_rows: int, rows_each: Callable[[], float] | None = None
+    ) -> int:
+        """Rows per block for a scan of ``n_rows`` rows, each of which needs ``rows_each()`` points
+        to start: by default one."""
+
+    def points(self, x: Any) -> Points:
+        """Unit-norm points, placed where the workers can use them."""
+
+    def gathered(self, points: Points) -> Points:
+        """The points in this process."""
+
+    def fingerprint(self, points: Points) -> str:
+        """A text that differs for different points."""
+        digests = self.row_digests(points)
+        return hashlib.blake2b(digests, digest_size=DIGEST_SIZE).hexdigest()
+
+    def row_digests(self, points: Points) -> bytes:
+        """A digest of every point, one after the other: the same for equal points only."""
+
+    def quiet(self) -> Self:
+        """The same workers, without progress messages or store, for parts of a larger stage."""
+        same = copy(self)
+        same.progress, same.store = SILENT, NO_STORE
+        return same
 
 
 class ThreadEngine(Engine):
@@ -52,7 +175,7 @@ class ThreadEngine(Engine):
         block_size: int = BLOCK_SIZE,
         spare_memory: float = float("inf"),
     ) -> None:
-        self._n_threads = thread_count(n_jobs)
+        self._n_threads = cpu_count() if n_jobs is None else effective_n_jobs(n_jobs)
         self.progress, self.store = progress, store
         self.block_size, self.spare_memory = block_size, spare_memory
         self._pool = ThreadPoolExecutor(self._n_threads)
@@ -135,18 +258,6 @@ def _scan(task: ShardScan[Block, Any, Any, Result], points: Points, block: Block
     return task.finish(started, [task.scan_shard(points, started)])
 
 
-def thread_count(n_jobs: int | None) -> int:
-    """The number of threads that ``n_jobs`` asks for.
-
-    Examples
-    --------
-    >>> from srsg.running.threads import thread_count
-    >>> thread_count(2)
-    2
-    """
-    return cpu_count() if n_jobs is None else effective_n_jobs(n_jobs)
-
-
 def thread_pools(user_api: str) -> ThreadpoolController:
     """The libraries of this process that have threads of their own: "blas" or "openmp".
 
@@ -223,8 +334,8 @@ def serial_linear_algebra() -> Iterator[None]:
     ...     pass
     """
     libraries = thread_pools("blas").lib_controllers
-    by_openmp = [each for each in libraries if getattr(each, "threading_layer", "") == "openmp"]
-    _PROCESS_WIDE.enter([each for each in libraries if each not in by_openmp])
+    by_openmp = [lib for lib in libraries if getattr(lib, "threading_layer", "") == "openmp"]
+    _PROCESS_WIDE.enter([lib for lib in libraries if lib not in by_openmp])
     # OpenMP keeps one number per thread, so each thread restores its own.
     numbers = [library.num_threads for library in by_openmp]
     try:
