@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from srsg.files.errors import needed
 from srsg.points import Points
-from srsg.running import Engine, ThreadEngine, thread_pools
+from srsg.running import Engine, thread_pools
 from srsg.types import IntArray
 
 CELLS_OF_ROOT = 2
@@ -149,7 +149,7 @@ def check_faiss() -> Any:
 def check_candidates(n_candidates: int, n_neighbors: int, run: Engine) -> None:
     """Raise an error if codes over so many candidates cannot be found here."""
     check_faiss()
-    if not isinstance(run, ThreadEngine):
+    if run.on_cluster:
         raise ValueError(
             "n_candidates needs an index of all points in this process: it requires "
             "engine='threads'."

@@ -22,7 +22,7 @@ from srsg.coding.neighbors import Searchable, nearest_neighbors, of_moderate_siz
 from srsg.graph import Coded, FittedGraph, symmetrized
 from srsg.points import Points, UnitRows, name_rows, root_mean_square_length, unit_points
 from srsg.points.equal import EqualPoints, take_rows, zero_digest
-from srsg.running import Engine, ThreadEngine, serial_linear_algebra
+from srsg.running import Engine, serial_linear_algebra
 from srsg.running.warnings import made_dense, warn_user
 from srsg.types import IntArray, RandomState
 
@@ -153,7 +153,7 @@ def build_graph(coder: Coder, X: Any, run: Engine) -> FittedGraph:
     """
     if isinstance(X, Points):  # on the workers of a cluster
         return graph_of_points(coder, X, X.lazy_rows(), 0.0, run)
-    rows, constant = prepared(coder, X, on_cluster=not isinstance(run, ThreadEngine))
+    rows, constant = prepared(coder, X, on_cluster=run.on_cluster)
     return graph_of_points(coder, Points(rows), rows, constant, run)
 
 

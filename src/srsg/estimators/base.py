@@ -591,7 +591,7 @@ class GraphClusterer(
         if n_clusters is None:
             n_clusters, random_state = self.n_clusters, self.random_state
         # The graph is in this process, wherever the points were coded.
-        if not isinstance(run, ThreadEngine):
+        if run.on_cluster:
             run = ThreadEngine(self.n_jobs, run.progress)
         options, counted = self._cut_options(), None
         if n_clusters == "auto":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from srsg.coding.coder import Coder
-from srsg.running import Engine, ThreadEngine
+from srsg.running import Engine
 
 if TYPE_CHECKING:
     from srsg.running.dask.engine import ShardedPoints
@@ -19,7 +19,7 @@ def points_on_workers(name: str, coder: Coder, X: Any, run: Engine) -> ShardedPo
     TypeError, ValueError
         If the engine works in this process, or the method needs the points there.
     """
-    if isinstance(run, ThreadEngine):
+    if not run.on_cluster:
         advice = "set engine='dask' or a Client with srsg.config_context, or " * coder.on_cluster
         raise TypeError(
             f"X is a dask array, and {name} works in one process: {advice}pass X.compute()."

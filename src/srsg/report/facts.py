@@ -1,7 +1,6 @@
 """Facts for the page: arguments checked, and everything that is read from the model.
 
-No other module of this package reads attributes of a clusterer, so that this is the only one to
-change if they do. What a search has learnt is read in :mod:`srsg.report.comparisons`.
+What a search has learnt is read in :mod:`srsg.report.evidence`.
 """
 
 from __future__ import annotations
@@ -20,7 +19,6 @@ from sklearn.exceptions import NotFittedError
 from sklearn.metrics.cluster import contingency_matrix
 from sklearn.pipeline import Pipeline
 
-from srsg.counting.counts import counted_by
 from srsg.estimators import PreparedClusterer
 from srsg.explaining.confidence import Confidence, confidence
 from srsg.explaining.layout import plane
@@ -56,20 +54,6 @@ class Confusion(NamedTuple):
     table: IntArray
     clusters: IntArray
     classes: IntArray
-
-
-class ClusterCounts(NamedTuple):
-    """The numbers of clusters that were tried, their scores, and the numbers next to the best.
-
-    ``rule`` names what was scored, see :func:`srsg.counting.counts.counted_by`.
-    """
-
-    counts: IntArray
-    scores: FloatArray
-    chosen: int
-    next_best: list[int]
-    structure_found: bool
-    rule: str
 
 
 class Facts:
@@ -229,23 +213,6 @@ class Facts:
         if spectrum is not None and n_points <= EIGENVALUES_UP_TO and count > used:
             values = np.concatenate([values, spectrum(count)[used:]])
         return values, used
-
-    @property
-    def cluster_counts(self) -> ClusterCounts | None:
-        """The numbers of clusters that were tried, if the number was found and not given."""
-        # A search knows the numbers even if it chose a model that does not, such as K-means.
-        source: Any = self.search if hasattr(self.search, "cluster_counts_") else self.model
-        counts = getattr(source, "cluster_counts_", None)
-        if counts is None or len(counts) == 1:  # components alone, or too few points to say more
-            return None
-        return ClusterCounts(
-            counts,
-            source.cluster_count_scores_,
-            int(source.n_clusters_),
-            source.best_counts(3)[1:],
-            source.structure_found_,
-            counted_by(self.model.n_features_in_),
-        )
 
 
 def _in_words(value: Any) -> str:

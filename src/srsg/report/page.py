@@ -16,10 +16,9 @@ from numpy.typing import ArrayLike
 from srsg import __version__
 from srsg.explaining.confidence import Confidence
 from srsg.files import atomic_write
-from srsg.plot.colors import palette
-from srsg.report import comparisons, evidence, sections
+from srsg.plot import palette
+from srsg.report import evidence, sections
 from srsg.report.facts import Facts
-from srsg.report.gallery import chosen_members, gallery
 from srsg.report.markup import asset, filled
 from srsg.report.pictures import Thumbnails, thumbnails
 from srsg.types import FilePath, Matrix
@@ -118,7 +117,7 @@ def write_report(
 
 def page(facts: Facts) -> str:
     """The page's HTML."""
-    chosen = chosen_members(facts)
+    chosen = sections.chosen_members(facts)
     pictures = None
     if facts.image_shape:
         wanted = np.unique(np.concatenate([part for pair in chosen for part in pair]))
@@ -126,11 +125,11 @@ def page(facts: Facts) -> str:
     parts = (
         sections.summary(facts),
         sections.map_of_points(facts),
-        comparisons.choice(facts),
-        comparisons.methods(facts),
+        evidence.choice(facts),
+        evidence.methods(facts),
         sections.clusters(facts),
         evidence.graphs(facts),
-        gallery(facts, chosen, pictures),
+        sections.gallery(facts, chosen, pictures),
         sections.confusion(facts),
         evidence.measures(facts),
         evidence.certificates(facts),

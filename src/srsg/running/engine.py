@@ -1,7 +1,4 @@
-"""Engines, which run blocks of work: their interface, and threads of this process.
-
-Each thread keeps BLAS to one thread of its own.
-"""
+"""Blocks of work on threads of this process, with BLAS kept to one thread each."""
 
 from __future__ import annotations
 
@@ -77,74 +74,8 @@ class Sized:
         return object.__sizeof__(self) + len(text) + sum(array.raw().nbytes for array in arrays)
 
 
-class Engine(Protocol):
-    """Runs the blocks of an algorithm."""
-
-    progress: Progress
-    store: Store
-    block_size: int
-    """Points to compare with all points at once."""
-    spare_memory: float
-    """Bytes that algorithms may use, besides those of blocks, to be faster."""
-
-    @property
-    def n_workers(self) -> int:
-        """How many blocks run at the same time."""
-
-    def map(
-        self,
-        task: Callable[[Any, Block], Result],
-        data: Any,
-        blocks: Sequence[Block],
-        *,
-        label: str,
-    ) -> list[Result]:
-        """``[task(data, block) for block in blocks]``, on threads of this process."""
-
-    def scan(
-        self,
-        task: ShardScan[Block, Any, Any, Result],
-        points: Points,
-        blocks: Sequence[Block],
-        *,
-        label: str,
-        done: Callable[[Result], None] | None = None,
-    ) -> list[Result]:
-        """Run every block on all points: start it, scan every shard, finish it.
-
-        The results are in the order of the blocks. ``done`` is called with every result as it
-        arrives.
-        """
-
-    def rows_per_block(
-        self, points: Points, n_rows: int, rows_each: Callable[[], float] | None = None
-    ) -> int:
-        """Rows per block for a scan of ``n_rows`` rows, each of which needs ``rows_each()`` points
-        to start: by default one."""
-
-    def points(self, x: Any) -> Points:
-        """Unit-norm points, placed where the workers can use them."""
-
-    def gathered(self, points: Points) -> Points:
-        """The points in this process."""
-
-    def fingerprint(self, points: Points) -> str:
-        """A text that differs for different points."""
-        digests = self.row_digests(points)
-        return hashlib.blake2b(digests, digest_size=DIGEST_SIZE).hexdigest()
-
-    def row_digests(self, points: Points) -> bytes:
-        """A digest of every point, one after the other: the same for equal points only."""
-
-    def quiet(self) -> Self:
-        """The same workers, without progress messages or store, for parts of a larger stage."""
-        same = copy(self)
-        same.progress, same.store = SILENT, NO_STORE
-        return same
-
-
-class ThreadEngine(Engine):
-    """Runs blocks on threads of this process, each with serial linear algebra.
+class ThreadEngine:
+    """Runs the blocks of an algorithm on threads of this process, with serial linear algebra.
 
     Parameters
     ----------
@@ -166,6 +97,9 @@ class ThreadEngine(Engine):
     >>> ThreadEngine(2).map(lambda data, block: data * block, 10, [1, 2, 3], label="times")
     [10, 20, 30]
     """
+
+    on_cluster = False
+    """Whether the points are on workers of a cluster, and not in this process."""
 
     def __init__(
         self,
@@ -225,18 +159,23 @@ class ThreadEngine(Engine):
         label: str,
         done: Callable[[Result], None] | None = None,
     ) -> list[Result]:
-        """Run every block on all points: start it, scan the points, finish it."""
+        """Run every block on all points: start it, scan every shard, finish it.
+
+        The results are in the order of the blocks. ``done`` is called with every result as it
+        arrives.
+        """
         return self.map(partial(_scan, task), points, blocks, label=label, done=done)
 
     def rows_per_block(
         self, points: Points, n_rows: int, rows_each: Callable[[], float] | None = None
     ) -> int:
-        """How many of ``n_rows`` rows a block of a scan should have."""
+        """Rows per block for a scan of ``n_rows`` rows, each of which needs ``rows_each()`` points
+        to start: by default one."""
         # Few rows too keep all threads busy.
         return max(1, min(self.block_size, -(-n_rows // self._n_threads)))
 
     def points(self, x: Any) -> Points:
-        """Rows of unit length as points that the threads can use."""
+        """Rows of unit length as points, placed where the workers can use them."""
         if not isinstance(x, np.ndarray) and not sparse.issparse(x):
             raise TypeError(
                 "The fitted points are a dask array, which threads of this process cannot read: "
@@ -245,12 +184,27 @@ class ThreadEngine(Engine):
         return Points(x)
 
     def gathered(self, points: Points) -> Points:
-        """The points themselves: they are in this process."""
+        """The points in this process."""
         return points
 
     def row_digests(self, points: Points) -> bytes:
         """A digest of every point, one after the other: the same for equal points only."""
         return row_digests(points, self._pool.map)
+
+    def fingerprint(self, points: Points) -> str:
+        """A text that differs for different points."""
+        digests = self.row_digests(points)
+        return hashlib.blake2b(digests, digest_size=DIGEST_SIZE).hexdigest()
+
+    def quiet(self) -> Self:
+        """The same workers, without progress messages or store, for parts of a larger stage."""
+        same = copy(self)
+        same.progress, same.store = SILENT, NO_STORE
+        return same
+
+
+Engine = ThreadEngine
+"""What algorithms take: threads of this process, or a subclass for the workers of a cluster."""
 
 
 def _scan(task: ShardScan[Block, Any, Any, Result], points: Points, block: Block) -> Result:

@@ -21,7 +21,6 @@ from scipy import sparse
 from sklearn.utils import assert_all_finite
 
 from srsg.points import (
-    BLOCK_SIZE,
     Points,
     Rows,
     float_type,
@@ -42,7 +41,6 @@ from srsg.running.dask.cluster import (
 )
 from srsg.running.engine import (
     Block,
-    Engine,
     Result,
     ShardScan,
     Sized,
@@ -232,8 +230,10 @@ class ShardedPoints(Points):
         raise AttributeError(name)
 
 
-class DaskEngine(Engine):
-    """Runs blocks on the workers of a Dask cluster.
+class DaskEngine(ThreadEngine):
+    """Runs scans on the workers of a Dask cluster.
+
+    Other work is on points in this process, and runs on its threads.
 
     Parameters
     ----------
@@ -245,24 +245,15 @@ class DaskEngine(Engine):
         Keeps finished work.
     """
 
+    on_cluster = True
+
     def __init__(self, client: Any, progress: Progress = SILENT, store: Store = NO_STORE) -> None:
-        self.client, self.progress, self.store = client, progress, store
-        self.block_size, self.spare_memory = BLOCK_SIZE, 0.0
+        super().__init__(progress=progress, store=store, spare_memory=0.0)
+        self.client = client
 
     @property
     def n_workers(self) -> int:
         return sum(living_workers(self.client).values())
-
-    def map(
-        self,
-        task: Callable[[Any, Block], Result],
-        data: Any,
-        blocks: Sequence[Block],
-        *,
-        label: str,
-    ) -> list[Result]:
-        # Work on points in this process: only scans are worth sending to workers.
-        return ThreadEngine(progress=self.progress).map(task, data, blocks, label=label)
 
     def scan(
         self,
