@@ -10,12 +10,7 @@ from sklearn.utils import check_random_state
 
 from srsg.types import FloatArray, RandomState
 
-__all__ = [
-    "make_noisy_manifolds",
-    "make_trefoil_knots",
-    "make_union_of_subspaces",
-    "trefoil_knot",
-]
+__all__ = ["make_noisy_manifolds", "make_trefoil_knots", "make_union_of_subspaces", "trefoil_knot"]
 
 START, END = 2 * np.pi, 4 * np.pi
 """Angles of a roll: one turn that does not start at the centre, where the rolls would meet."""
@@ -76,13 +71,8 @@ def make_union_of_subspaces(
     >>> [int(np.linalg.matrix_rank(X[(y == 0) | (y == k)])) for k in (0, 1)]
     [3, 5]
     """
-    _check_counts(
-        n_samples=(n_samples, 1),
-        n_subspaces=(n_subspaces, 1),
-        dimension=(dimension, 1),
-        overlap=(overlap, 0),
-        outliers=(outliers, 0),
-    )
+    _check_at_least(1, n_samples=n_samples, n_subspaces=n_subspaces, dimension=dimension)
+    _check_at_least(0, overlap=overlap, outliers=outliers)
     if overlap >= dimension:
         raise ValueError(f"overlap={overlap} must be below dimension={dimension}.")
     needed = 2 * dimension - overlap if n_subspaces > 1 else dimension
@@ -151,9 +141,8 @@ def make_noisy_manifolds(
     >>> X.shape, [int((y == label).sum()) for label in range(3)]
     ((90, 50), [30, 30, 30])
     """
-    _check_counts(
-        n_samples=(n_samples, 1), n_manifolds=(n_manifolds, 1), n_features=(n_features, 3)
-    )
+    _check_at_least(1, n_samples=n_samples, n_manifolds=n_manifolds)
+    _check_at_least(3, n_features=n_features)
     if kind not in ("loops", "rolls"):
         raise ValueError(f"kind={kind!r} must be 'loops' or 'rolls'.")
     if not gap > 0:
@@ -182,15 +171,9 @@ def _roll(
     # points evenly.
     growth = gap * n_rolls / (2 * np.pi)
     angle = np.sqrt(rng.uniform(START**2, END**2, count))
-    turned = angle + 2 * np.pi * place / n_rolls
-    width = growth * END
-    return np.column_stack(
-        [
-            growth * angle * np.cos(turned),
-            growth * angle * np.sin(turned),
-            rng.uniform(0, width, count),
-        ]
-    )
+    radius, turned = growth * angle, angle + 2 * np.pi * place / n_rolls
+    height = rng.uniform(0, growth * END, count)
+    return np.column_stack([radius * np.cos(turned), radius * np.sin(turned), height])
 
 
 def make_trefoil_knots(
@@ -230,15 +213,13 @@ def make_trefoil_knots(
     >>> X.shape, int((y == 0).sum())
     ((201, 100), 101)
     """
-    if n_features < 3:
-        raise ValueError(f"n_features={n_features} must be at least 3: knots need room.")
+    _check_at_least(3, n_features=n_features)
     rng = check_random_state(random_state)
-    second = n_samples // 2
-    first = n_samples - second
-    x, y, z = trefoil_knot(second).T
+    counts = _shares(n_samples, 2)
+    x, y, z = trefoil_knot(counts[1]).T
     turned = np.column_stack([x, -z, y]) + SHIFT
-    points = np.vstack([trefoil_knot(first), turned])
-    return _lifted(points, n_features, noise, rng), np.repeat([0, 1], [first, second])
+    points = np.vstack([trefoil_knot(counts[0]), turned])
+    return _lifted(points, n_features, noise, rng), np.repeat([0, 1], counts)
 
 
 def trefoil_knot(n_points: int) -> FloatArray:
@@ -269,8 +250,8 @@ def _shares(n_samples: int, n_parts: int) -> list[int]:
     return [len(part) for part in np.array_split(np.arange(n_samples), n_parts)]
 
 
-def _check_counts(**counts: tuple[int, int]) -> None:
-    """Refuse a parameter below its least value; ``name=(value, least)``."""
-    for name, (value, least) in counts.items():
+def _check_at_least(least: int, **counts: int) -> None:
+    """Refuse parameters below their least value."""
+    for name, value in counts.items():
         if value < least:
             raise ValueError(f"{name}={value} must be at least {least}.")

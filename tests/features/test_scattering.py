@@ -9,7 +9,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from srsg.features import Scattering
-from srsg.features.filters import filter_bank, morlet
+from srsg.features.wavelets import filter_bank, morlet
 
 
 def smooth_images(n_images, shape, seed=0):

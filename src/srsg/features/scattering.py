@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -12,8 +13,7 @@ from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from srsg.features.filters import FilterBank, filter_bank
-from srsg.features.transform import scattering
+from srsg.features.wavelets import FilterBank, filter_bank, scattering
 from srsg.running import ThreadEngine
 from srsg.types import Matrix
 
@@ -24,6 +24,7 @@ ACCEPTED = [np.float32, *map(np.dtype, np.typecodes["AllInteger"])]
 floats block by block."""
 
 
+@dataclass(eq=False, repr=False)
 class Scattering(TransformerMixin, BaseEstimator):
     """Two-layer wavelet scattering transform of images (Bruna and Mallat, 2013).
 
@@ -93,20 +94,12 @@ class Scattering(TransformerMixin, BaseEstimator):
         "n_jobs": [Integral, None],
     }
 
-    def __init__(
-        self,
-        image_shape: tuple[int, int],
-        n_scales: int = 3,
-        n_angles: int = 8,
-        *,
-        block_size: int = 64,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.image_shape = image_shape
-        self.n_scales = n_scales
-        self.n_angles = n_angles
-        self.block_size = block_size
-        self.n_jobs = n_jobs
+    image_shape: tuple[int, int]
+    n_scales: int = 3
+    n_angles: int = 8
+    _: KW_ONLY
+    block_size: int = 64
+    n_jobs: int | None = None
 
     def fit(self, X: Matrix, y: None = None) -> Self:
         """Check the parameters and the number of pixels; there is nothing to learn.
@@ -176,18 +169,6 @@ class Scattering(TransformerMixin, BaseEstimator):
 
     def _validated(self, X: Matrix, *, reset: bool) -> NDArray:
         self._validate_params()
-        self._check_image_shape()
-        with np.errstate(over="ignore"):  # what float32 cannot hold is refused just after
-            images: NDArray = validate_data(self, X, dtype=ACCEPTED, order="C", reset=reset)
-        height, width = self._shape()
-        if images.shape[1] != height * width:
-            raise ValueError(
-                f"X has {images.shape[1]} features, but image_shape=({height}, {width}) asks for "
-                f"{height} x {width} = {height * width} pixels per row."
-            )
-        return images
-
-    def _check_image_shape(self) -> None:
         sides = self.image_shape
         if len(sides) != 2 or not all(isinstance(side, Integral) for side in sides):
             raise ValueError(
@@ -198,6 +179,15 @@ class Scattering(TransformerMixin, BaseEstimator):
                 f"n_scales={self.n_scales} is too many for image_shape={tuple(sides)}: both sides "
                 f"must have at least 2**n_scales = {2**self.n_scales} pixels."
             )
+        with np.errstate(over="ignore"):  # what float32 cannot hold is refused just after
+            images: NDArray = validate_data(self, X, dtype=ACCEPTED, order="C", reset=reset)
+        height, width = self._shape()
+        if images.shape[1] != height * width:
+            raise ValueError(
+                f"X has {images.shape[1]} features, but image_shape=({height}, {width}) asks for "
+                f"{height} x {width} = {height * width} pixels per row."
+            )
+        return images
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -406,11 +406,16 @@ def _learn_graph(
     replace(coder, n_candidates=None).check(n, ThreadEngine(1))
     equal = _equal(arrays["first_equal"], coder)
     coded = coded_from_arrays(coder, equal.first_equal, arrays)
+    affinity = coded.affinity
+    if coder.unit:  # the graph as FittedGraph.of makes it
+        assert coded.codes is not None
+        edges = coder.edges(equal.merge_codes(coded.codes))
+        affinity = symmetrized(equal.spread_codes(edges))
     graph = FittedGraph(
         coder,
         _points(arrays, coder, equal, sizes["width"]),
         equal,
-        _graph_of_codes(coder, coded, equal) if coder.unit else coded.affinity,
+        affinity,
         coded.codes,
         coded.init_codes,
         coded.neighbors,
@@ -436,12 +441,6 @@ def _equal(first: NDArray, coder: Coder) -> EqualPoints:
     require(in_order, "first_equal", "names points that are not first")
     require(coder.unit or first.min() >= 0, "first_equal", "leaves out points")
     return EqualPoints.from_first(first)
-
-
-def _graph_of_codes(coder: Coder, coded: Coded, equal: EqualPoints) -> sparse.csr_array:
-    """The graph as :meth:`FittedGraph.of` makes it."""
-    assert coded.codes is not None
-    return symmetrized(equal.spread_codes(coder.edges(equal.merge_codes(coded.codes))))
 
 
 def _points(arrays: Mapping[str, NDArray], coder: Coder, equal: EqualPoints, width: int) -> Any:

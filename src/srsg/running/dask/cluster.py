@@ -244,10 +244,7 @@ class TaskPool:
         self.arrived: dict[int, Any] = {}
 
     def results(
-        self,
-        pieces: Sequence[Any],
-        progress: Progress,
-        done: Callable[[Any], None] | None = None,
+        self, pieces: Sequence[Any], progress: Progress, done: Callable[[Any], None] | None = None
     ) -> list[Any]:
         """The results of all pieces, in order; ``done`` is called with each as it arrives."""
         # In reverse, since pieces are taken from the end; lost ones go back there and come first.

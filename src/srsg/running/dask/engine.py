@@ -20,15 +20,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import assert_all_finite
 
-from srsg.points import (
-    Points,
-    Rows,
-    float_type,
-    row_slices,
-    stored,
-    unit_points,
-    unit_rows,
-)
+from srsg.points import Points, Rows, float_type, row_slices, stored, unit_points, unit_rows
 from srsg.points.equal import row_digests
 from srsg.running.dask.cluster import (
     ClusterError,
@@ -39,14 +31,7 @@ from srsg.running.dask.cluster import (
     pieces_under_way,
     scheduler_lost,
 )
-from srsg.running.engine import (
-    Block,
-    Result,
-    ShardScan,
-    Sized,
-    ThreadEngine,
-    serial_linear_algebra,
-)
+from srsg.running.engine import Block, Result, ShardScan, Sized, ThreadEngine, serial_linear_algebra
 from srsg.running.progress import NO_STORE, SILENT, Progress, Store
 from srsg.types import IntArray
 
