@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from srsg.points.equal import EqualPoints
+from srsg.points import EqualPoints
 from srsg.running.checking import Rule
 from srsg.types import Graph, IntArray
 

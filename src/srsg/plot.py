@@ -231,8 +231,8 @@ def sensitivity(
     """
     ax = ax or _new_axes()
     x = np.asarray(values, float)
-    for place, (name, given) in enumerate(scores.items()):
-        heights = np.asarray(given, float)
+    for place, (name, score_values) in enumerate(scores.items()):
+        heights = np.asarray(score_values, float)
         if heights.ndim == 0:
             heights = np.full(len(x), heights)
         if len(heights) != len(x):

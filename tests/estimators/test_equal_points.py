@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from srsg import SMCE, SRSG, ElasticNetGraph, L1Graph, LocalScalingSpectralClustering
 from srsg.cutting.cut import spectral_graph
 from srsg.metrics import clustering_accuracy
-from srsg.points.equal import EqualPoints
+from srsg.points import EqualPoints
 from srsg.running import ThreadEngine
 from support import plain
 from support.estimators import ALL_ESTIMATORS, CODE_ESTIMATORS

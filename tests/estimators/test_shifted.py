@@ -10,8 +10,7 @@ from scipy import sparse
 from sklearn.metrics import adjusted_rand_score
 
 from srsg import SMCE, SRSG, L1Graph
-from srsg.points import unit_points
-from srsg.points.equal import EqualPoints, row_digests
+from srsg.points import EqualPoints, row_digests, unit_points
 
 SHIFTS = [10.0**power for power in range(8)]
 

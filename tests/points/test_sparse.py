@@ -10,8 +10,14 @@ from scipy import sparse
 
 from srsg.kernels.arrays import LeftOut, ScanBounds, SortedLists
 from srsg.kernels.correlations import nearest
-from srsg.points import TILE, Points, kernel_rows, root_mean_square_length, unit_points
-from srsg.points.equal import row_digests
+from srsg.points import (
+    TILE,
+    Points,
+    kernel_rows,
+    root_mean_square_length,
+    row_digests,
+    unit_points,
+)
 from srsg.running import ThreadEngine
 from support.text import term_weights
 

@@ -10,8 +10,7 @@ import pytest
 from scipy import sparse
 
 from srsg import L1Graph
-from srsg.points import Points
-from srsg.points.equal import row_digests
+from srsg.points import Points, row_digests
 from srsg.running import ThreadEngine, serial_linear_algebra
 from srsg.running.progress import PrintedProgress
 

@@ -16,8 +16,7 @@ from sklearn.datasets import load_digits
 from srsg import SRSG, L1Graph
 from srsg.coding.l1 import l1_codes
 from srsg.files import FileError
-from srsg.points import Points
-from srsg.points.equal import row_digests
+from srsg.points import Points, row_digests
 from srsg.running import ThreadEngine
 from srsg.running import store as module
 from srsg.running.checking import Rule

@@ -20,8 +20,16 @@ from srsg.coding.candidates import check_candidates
 from srsg.coding.kept import arrays_of_coded, coded_from_arrays, rules_of_coded, sizes_of_coded
 from srsg.coding.neighbors import Searchable, nearest_neighbors, of_moderate_size
 from srsg.graph import Coded, FittedGraph, symmetrized
-from srsg.points import Points, UnitRows, name_rows, root_mean_square_length, unit_points
-from srsg.points.equal import EqualPoints, take_rows, zero_digest
+from srsg.points import (
+    EqualPoints,
+    Points,
+    UnitRows,
+    name_rows,
+    root_mean_square_length,
+    take_rows,
+    unit_points,
+    zero_digest,
+)
 from srsg.running import Engine, serial_linear_algebra
 from srsg.running.warnings import made_dense, warn_user
 from srsg.types import IntArray, RandomState

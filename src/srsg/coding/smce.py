@@ -16,8 +16,7 @@ from scipy import sparse
 from srsg.coding.local_scaling import moderate_queries
 from srsg.coding.neighbors import Searchable, of_moderate_size
 from srsg.kernels.smce import code_points
-from srsg.points import BLOCK_SIZE, blocks_of_rows
-from srsg.points.equal import EqualPoints
+from srsg.points import BLOCK_SIZE, EqualPoints, blocks_of_rows
 from srsg.running import Engine, ThreadEngine
 from srsg.types import FloatArray, IntArray
 

@@ -33,7 +33,7 @@ from srsg.cutting.embedding import (
     unit_length_rows,
 )
 from srsg.graph import FittedGraph
-from srsg.points.equal import EqualPoints
+from srsg.points import EqualPoints
 from srsg.running import Engine, ThreadEngine, thread_pools
 from srsg.running.warnings import warn_user
 from srsg.types import AssignLabels, Cut, FloatArray, Graph, IntArray, RandomState

@@ -16,8 +16,7 @@ from srsg.coding.smce import equal_rows, new_smce_codes, smce_codes
 from srsg.cutting.embedding import diffusion_coordinates
 from srsg.estimators.base import AT_LEAST_ONE, POSITIVE, GraphClusterer
 from srsg.graph import Coded, FittedGraph
-from srsg.points import Points
-from srsg.points.equal import EqualPoints
+from srsg.points import EqualPoints, Points
 from srsg.running import Engine, ThreadEngine
 from srsg.types import FloatArray
 

@@ -54,19 +54,10 @@ class FilterBank:
     wavelets: tuple[tuple[Float32, ...], ...]
     averages: tuple[tuple[Float32, Float32], ...]
 
-    @property
-    def n_scales(self) -> int:
-        return len(self.wavelets)
-
-    @property
-    def n_angles(self) -> int:
-        return len(self.wavelets[0][0])
-
-    @property
-    def grid_shape(self) -> tuple[int, int]:
-        """Rows and columns of the subsampled output."""
-        rows, columns = self.averages[0]
-        return len(rows), len(columns)
+    n_scales: int
+    n_angles: int
+    grid_shape: tuple[int, int]
+    """Rows and columns of the subsampled output."""
 
     @property
     def n_channels(self) -> int:
@@ -97,7 +88,8 @@ def filter_bank(image_shape: tuple[int, int], n_scales: int, n_angles: int) -> F
         (_average(padded[0], level, n_scales), _average(padded[1], level, n_scales))
         for level in range(n_scales)
     )
-    return FilterBank(rows, columns, wavelets, averages)
+    grid_shape = len(averages[0][0]), len(averages[0][1])
+    return FilterBank(rows, columns, wavelets, averages, n_scales, n_angles, grid_shape)
 
 
 def _reflected(size: int, step: int) -> NDArray[np.intp]:

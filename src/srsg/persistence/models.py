@@ -31,7 +31,7 @@ from srsg.explaining.unwrapping import best_of
 from srsg.files import atomic_write
 from srsg.files.errors import one_line
 from srsg.graph import Coded, FittedGraph, symmetrized
-from srsg.points.equal import EqualPoints
+from srsg.points import EqualPoints
 from srsg.running import ThreadEngine
 from srsg.running.checking import (
     CSR_PARTS,
@@ -180,7 +180,7 @@ def save_model(model: Any, path: FilePath) -> None:
         "parameters": _plain_parameters(clusterer),
         "n_clusters": None if n_clusters is None else int(n_clusters),
         "n_features": int(clusterer.n_features_in_),
-        "feature_names": None if names is None else [str(each) for each in names],
+        "feature_names": None if names is None else [str(name) for name in names],
     }
     if isinstance(clusterer, GraphClusterer):
         own = _graph_arrays(clusterer)

@@ -121,9 +121,9 @@ def principal_axes(x: NDArray[np.floating], strength: float) -> FloatArray | Non
     (4, 2)
     """
     n, n_features = x.shape
-    some = x[:: -(-n // SAMPLE)].astype(np.float64, copy=False)
-    power, axes = np.linalg.eigh(some.T @ some)  # the weakest axis first
-    n_left_out = int(np.sum(np.cumsum(power) <= strength * MEAN_REST * len(some)))
+    sample = x[:: -(-n // SAMPLE)].astype(np.float64, copy=False)
+    power, axes = np.linalg.eigh(sample.T @ sample)  # the weakest axis first
+    n_left_out = int(np.sum(np.cumsum(power) <= strength * MEAN_REST * len(sample)))
     if n_features - n_left_out > MOST_KEPT * n_features:
         return None
     return np.ascontiguousarray(axes[:, n_left_out:])
@@ -140,8 +140,8 @@ def leading_scores(x: FloatArray, n_axes: int) -> FloatArray:
     >>> np.linalg.norm(leading_scores(x, 2), axis=1).round(6)
     array([1., 1., 1.])
     """
-    some = x[:: -(-len(x) // SAMPLE)]
-    axes = randomized_range_finder(some.T, size=n_axes, n_iter=1, random_state=0)
+    sample = x[:: -(-len(x) // SAMPLE)]
+    axes = randomized_range_finder(sample.T, size=n_axes, n_iter=1, random_state=0)
     return x @ np.ascontiguousarray(axes)
 
 

@@ -63,8 +63,13 @@ def choice(facts: Facts) -> str:
     return section("choice", heading, body, lead, short="Choice")
 
 
+def _candidate(search: StabilitySearch, place: int) -> dict[str, Any]:
+    """A row of the results, by the names of their columns."""
+    return {name: values[place] for name, values in search.results_.items()}
+
+
 def _winner(search: StabilitySearch) -> str:
-    best = {name: values[search.best_index_] for name, values in search.results_.items()}
+    best = _candidate(search, search.best_index_)
     agreements = [f"between samples of the points {signed(best['stability_points'], 2)}"]
     if np.isfinite(best["stability_features"]):
         halves = signed(best["stability_features"], 2)
@@ -86,7 +91,7 @@ def _second(search: StabilitySearch) -> str:
     others = [place for place in _by_rank(search) if place != search.best_index_]
     if not others:
         return words("no_second")
-    second = {name: values[others[0]] for name, values in search.results_.items()}
+    second = _candidate(search, others[0])
     return words(
         "second",
         name=escape(second["candidate"]),
@@ -146,19 +151,19 @@ def methods(facts: Facts) -> str:
     }
     shown = {key: title for key, title in {**SCORES, **COSTS}.items() if values[key]}
     best = {key: max(values[key]) for key in SCORES if key in shown}
-    rows = (_method(facts, given, shown, best) for given in facts.methods)
+    rows = (_method(facts, method, shown, best) for method in facts.methods)
     body = table("Table of methods", ("method", *shown.values()), rows, "candidates")
     return section("methods", "Methods compared", body, words("methods"), short="Methods")
 
 
 def _method(
-    facts: Facts, given: Mapping[str, Any], shown: Mapping[str, str], best: Mapping[str, float]
+    facts: Facts, method: Mapping[str, Any], shown: Mapping[str, str], best: Mapping[str, float]
 ) -> str:
-    name = str(given["method"])
+    name = str(method["method"])
     title = all_methods()[name].title if name in all_methods() else name
-    cells = [_cell(given.get(key), key, best.get(key)) for key in shown]
-    if given.get("error"):
-        error = escape(str(given["error"]))
+    cells = [_cell(method.get(key), key, best.get(key)) for key in shown]
+    if method.get("error"):
+        error = escape(str(method["error"]))
         cells = [f'<td class="text" colspan="{len(shown)}">failed: {error}</td>']
     return row(escape(title), cells, CHOSEN if title == facts.method else "")
 

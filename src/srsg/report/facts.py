@@ -34,7 +34,6 @@ EIGENVALUES_UP_TO = 10_000
 
 FURTHER_EIGENVALUES = 8
 
-
 SCALED = {"standard": "standardised columns", "minmax": "columns scaled to the range 0 to 1"}
 
 
@@ -103,22 +102,23 @@ class Facts:
         self.X = _checked_points(X)
         n_points, n_features = self.X.shape
         true = None if y is None else np.asarray(y)
-        known, classes = np.unique([] if true is None else true, return_inverse=True)
-        named = known.tolist() if class_names is None else class_names
+        distinct, classes = np.unique([] if true is None else true, return_inverse=True)
+        if class_names is None:
+            class_names = distinct.tolist()
         if feature_names is None:
             feature_names = getattr(X, "columns", [f"feature {j}" for j in range(n_features)])
         _check_lengths(
             ("X", self.X, len(labels), "labels_ of the model"),
             ("y", true, n_points, "rows of X"),
-            ("class_names", named, len(known), "classes in y"),
+            ("class_names", class_names, len(distinct), "classes in y"),
             ("row_ids", row_ids, n_points, "rows of X"),
             ("feature_names", feature_names, n_features, "columns of X"),
         )
         # Labels of other estimators may have gaps, as those with noise at -1 do.
         names, self.cluster = np.unique(labels, return_inverse=True)
-        self.cluster_names = [str(name) for name in names]
+        self.cluster_names, self.n_clusters = [str(name) for name in names], len(names)
         self.classes = None if true is None else classes
-        self.class_names = [str(name) for name in named]
+        self.class_names = [str(name) for name in class_names]
         self.feature_names = [str(name) for name in feature_names]
         self.row_ids = None if row_ids is None else [str(row) for row in row_ids]
         self.image_shape = _checked_shape(image_shape, n_features)
@@ -132,10 +132,6 @@ class Facts:
 
     def members(self, cluster: int) -> NDArray[np.intp]:
         return np.flatnonzero(self.cluster == cluster)
-
-    @property
-    def n_clusters(self) -> int:
-        return len(self.cluster_names)
 
     @cached_property
     def scores(self) -> dict[str, float]:
@@ -193,7 +189,7 @@ class Facts:
         signature = inspect.signature(type(self.model).__init__).parameters
         values = {k: _in_words(v) for k, v in self.model.get_params(deep=False).items()}
         # Compared as text, because arrays cannot be compared to a single truth value.
-        defaults = {name: _in_words(given.default) for name, given in signature.items()}
+        defaults = {name: _in_words(parameter.default) for name, parameter in signature.items()}
         return values, [name for name, value in values.items() if value != defaults.get(name)]
 
     @cached_property

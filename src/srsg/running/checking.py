@@ -74,10 +74,10 @@ def check_arrays(
     """
     for name in arrays:
         require(name in rules, name, "is not expected here")
-    given = dict(sizes)
+    sizes = dict(sizes)
     for name, rule in rules.items():
         require(name in arrays, name, "is missing")
-        _check(name, arrays[name], rule, given)
+        _check(name, arrays[name], rule, sizes)
 
 
 def _check(name: str, value: Any, rule: Rule, sizes: dict[str, int]) -> None:

@@ -18,20 +18,17 @@ from joblib import cpu_count, effective_n_jobs
 from scipy import sparse
 from threadpoolctl import ThreadpoolController
 
-from srsg.points import BLOCK_SIZE, Points, Rows
-from srsg.points.equal import DIGEST_SIZE, row_digests
+from srsg.points import BLOCK_SIZE, DIGEST_SIZE, Points, Rows, row_digests
 from srsg.running.progress import NO_STORE, SILENT, Progress, Store
 from srsg.types import IntArray
 
 Block = TypeVar("Block")
 Result = TypeVar("Result")
 Block_in = TypeVar("Block_in", contravariant=True)
-Started = TypeVar("Started")
-Seen = TypeVar("Seen")
 Result_out = TypeVar("Result_out", covariant=True)
 
 
-class ShardScan(Protocol[Block_in, Started, Seen, Result_out]):
+class ShardScan(Protocol[Block_in, Result_out]):
     """Work on a block that needs some points first, and then a scan of all points.
 
     No worker has to hold all points: each holds shards of consecutive points. The result of one
@@ -41,14 +38,14 @@ class ShardScan(Protocol[Block_in, Started, Seen, Result_out]):
     def rows(self, block: Block_in) -> IntArray:
         """The points needed first, in rising order."""
 
-    def start(self, rows: Rows, block: Block_in) -> Started:
+    def start(self, rows: Rows, block: Block_in) -> Any:
         """Work on these points."""
 
-    def scan_shard(self, shard: Points, started: Started) -> Seen:
+    def scan_shard(self, shard: Points, started: Any) -> Any:
         """Compare the block with the points of one shard."""
 
-    def finish(self, started: Started, found: Sequence[Seen]) -> Result_out:
-        """Combine the results ``found`` in all shards, which are in order."""
+    def finish(self, started: Any, scanned: Sequence[Any]) -> Result_out:
+        """Combine the results of all shards, which are in order."""
 
 
 class Sized:
@@ -61,9 +58,9 @@ class Sized:
     >>> import sys
     >>> import numpy as np
     >>> from srsg.running.engine import Sized
-    >>> thing = Sized()
-    >>> thing.once = thing.again = np.zeros(1000)
-    >>> 8000 < sys.getsizeof(thing) < 8500
+    >>> block = Sized()
+    >>> block.values = block.same_values = np.zeros(1000)
+    >>> 8000 < sys.getsizeof(block) < 8500
     True
     """
 
@@ -152,7 +149,7 @@ class ThreadEngine:
 
     def scan(
         self,
-        task: ShardScan[Block, Any, Any, Result],
+        task: ShardScan[Block, Result],
         points: Points,
         blocks: Sequence[Block],
         *,
@@ -207,7 +204,7 @@ Engine = ThreadEngine
 """What algorithms take: threads of this process, or a subclass for the workers of a cluster."""
 
 
-def _scan(task: ShardScan[Block, Any, Any, Result], points: Points, block: Block) -> Result:
+def _scan(task: ShardScan[Block, Result], points: Points, block: Block) -> Result:
     started = task.start(Rows(points.x), block)
     return task.finish(started, [task.scan_shard(points, started)])
 

@@ -138,6 +138,9 @@ Arrays = Mapping[str, Any]
 
 Made = TypeVar("Made")
 
+Make = Callable[[dict[str, Any]], Made]
+"""Makes something of arrays by name."""
+
 
 class Store:
     """Keeps nothing; the base class of :class:`~srsg.running.store.FolderStore`."""
@@ -149,11 +152,7 @@ class Store:
         """Keep some arrays under a name."""
 
     def load(
-        self,
-        name: str,
-        rules: Mapping[str, Any],
-        sizes: Mapping[str, int],
-        make: Callable[[dict[str, Any]], Made],
+        self, name: str, rules: Mapping[str, Any], sizes: Mapping[str, int], make: Make[Made]
     ) -> list[Made]:
         """What ``make`` returns for all arrays under a name that keep the rules, in any order.
 

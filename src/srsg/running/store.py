@@ -15,7 +15,7 @@ from __future__ import annotations
 import hashlib
 import os
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from io import BytesIO
 from math import prod
 from pathlib import Path
@@ -28,9 +28,9 @@ from scipy import sparse
 
 from srsg.files.atomic import atomic_write
 from srsg.files.errors import FileError, one_line
-from srsg.points.equal import DIGEST_SIZE
+from srsg.points import DIGEST_SIZE
 from srsg.running.checking import Rule, check_arrays
-from srsg.running.progress import Arrays, Made, Store
+from srsg.running.progress import Arrays, Made, Make, Store
 from srsg.running.warnings import warn_user
 from srsg.types import FilePath
 
@@ -91,11 +91,7 @@ class FolderStore(Store):
             write_arrays(path, arrays)
 
     def load(
-        self,
-        name: str,
-        rules: Mapping[str, Rule],
-        sizes: Mapping[str, int],
-        make: Callable[[dict[str, NDArray]], Made],
+        self, name: str, rules: Mapping[str, Rule], sizes: Mapping[str, int], make: Make[Made]
     ) -> list[Made]:
         loaded = []
         seen: set[int] = set()

@@ -147,8 +147,8 @@ def test_files_are_read_by_the_workers(client, files, ending):
     assert len(array.chunks[0]) > 1
     np.testing.assert_array_equal(array.compute(), X)
     if ending == "parquet":
-        np.testing.assert_array_equal(layout.found.row_ids, np.arange(1000, 1200))
-        np.testing.assert_array_equal(layout.found.labels, load_digits().target[:200])
+        np.testing.assert_array_equal(layout.contents.row_ids, np.arange(1000, 1200))
+        np.testing.assert_array_equal(layout.contents.labels, load_digits().target[:200])
 
 
 def test_the_command_line_on_a_cluster(client, files):

@@ -20,8 +20,16 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import assert_all_finite
 
-from srsg.points import Points, Rows, float_type, row_slices, stored, unit_points, unit_rows
-from srsg.points.equal import row_digests
+from srsg.points import (
+    Points,
+    Rows,
+    float_type,
+    row_digests,
+    row_slices,
+    stored,
+    unit_points,
+    unit_rows,
+)
 from srsg.running.dask.cluster import (
     ClusterError,
     TaskPool,
@@ -80,7 +88,7 @@ class Shard(Sized):
             unit = values if prepared else unit_points(values, keep_zero_rows=True).x
             x = np.require(unit, dtype, ["C", "W"])
             # Made once, and counted as memory of the shard.
-            self.points = Points(x).with_single_precision()
+            self.points = replace(Points(x), single=Points(x).x32)
 
 
 class Placement:
@@ -242,7 +250,7 @@ class DaskEngine(ThreadEngine):
 
     def scan(
         self,
-        task: ShardScan[Block, Any, Any, Result],
+        task: ShardScan[Block, Result],
         points: Points,
         blocks: Sequence[Block],
         *,

@@ -42,7 +42,7 @@ class Layout:
     """The rows at which chunks end."""
     variable: str | None = None
     columns: Columns | None = None
-    found: Contents | None = None
+    contents: Contents | None = None
     """Labels, identifiers and notes of a table, without its values."""
 
     ndim = 2
@@ -113,7 +113,7 @@ def read_array(
     pool = TaskPool(client, submit, lambda workers, under_way: [], f"layout of {path}")
     (layout,) = pool.results([str(Path(path).absolute())], SILENT)
     array = import_module("dask.array").from_array(
-        replace(layout, found=None),  # goes to every worker
+        replace(layout, contents=None),  # goes to every worker
         chunks=(tuple(np.diff(layout.ends, prepend=0).tolist()), layout.shape[1]),
         name=False,  # the same path may have other content next time
         meta=np.empty((0, 0), layout.dtype),  # or Dask would read a little here, in the client
@@ -170,7 +170,7 @@ def _opened(path: str, variable: str | None) -> Any:
 
 
 def _describe_parquet(path: str, request: Request, n_threads: int) -> Layout:
-    sizes, columns, found = _parquet().description(path, request)
+    sizes, columns, contents = _parquet().description(path, request)
     n_rows, width = sum(sizes), len(columns.features)
     rows = _rows_per_chunk(n_rows, width, n_threads, max(sizes))
     ends = [0]
@@ -178,7 +178,7 @@ def _describe_parquet(path: str, request: Request, n_threads: int) -> Layout:
         if end - ends[-1] >= rows or end == n_rows:
             ends.append(end)
     shape = n_rows, width
-    return Layout(path, shape, columns.dtype, tuple(ends[1:]), columns=columns, found=found)
+    return Layout(path, shape, columns.dtype, tuple(ends[1:]), columns=columns, contents=contents)
 
 
 def _parquet() -> Any:
@@ -206,15 +206,15 @@ def read_table_on(
     X, layout = read_array(
         path, client_of(scheduler), columns=columns, variable=variable, labels=name
     )
-    found = layout.found or Contents(np.empty((0, 0)))
-    classes = found.labels if file is None else read_labels(file, X.shape)
+    contents = layout.contents or Contents(np.empty((0, 0)))
+    classes = contents.labels if file is None else read_labels(file, X.shape)
     y, class_names = checked_labels(path, classes, X.shape[0])
     array: Any = X
     return Table(
         X=array,
-        row_ids=np.arange(X.shape[0]) if found.row_ids is None else found.row_ids,
+        row_ids=np.arange(X.shape[0]) if contents.row_ids is None else contents.row_ids,
         y=y,
         class_names=class_names,
-        feature_names=found.feature_names,
-        notes=found.notes,
+        feature_names=contents.feature_names,
+        notes=contents.notes,
     )

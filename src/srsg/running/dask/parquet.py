@@ -54,8 +54,8 @@ def _column_by_column(
     """Every column with all of its rows, a few columns in memory at a time."""
     at_once = max(1, BYTES_PER_SHARD // (8 * n_rows))
     for first in range(0, len(names), at_once):
-        some = names[first : first + at_once]
-        yield from zip(some, frame_of(_read_columns(path, some)).table.columns, strict=True)
+        part = names[first : first + at_once]
+        yield from zip(part, frame_of(_read_columns(path, part)).table.columns, strict=True)
 
 
 def _read_columns(path: str, names: list[str]) -> Table:
