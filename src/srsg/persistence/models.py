@@ -55,7 +55,7 @@ CLUSTERERS: dict[str, Any] = {
     for name in estimators.__all__
     if name not in ("GraphClusterer", "PreparedClusterer")
 } | {"KMeans": KMeans}
-"""What a file may hold, by name."""
+"""Estimators that a file may hold, by name."""
 
 HEADER = {
     "format": (int,),
@@ -66,10 +66,10 @@ HEADER = {
     "n_features": (int,),
     "feature_names": (list, type(None)),
 }
-"""Types of what the header holds."""
+"""Types of the entries of the header."""
 
 MOST_NESTED = 9
-"""Clusterers with columns in each other; a search inside of one makes two."""
+"""How deep clusterers with columns may be nested; a search inside of one makes two."""
 
 WHERE_IT_RUNS = {"store", "n_jobs", "verbose", "copy_x"}
 """Parameters that a file does not have: the person who loads it chooses them."""
@@ -279,7 +279,7 @@ def _model(header: Mapping[str, Any], arrays: Mapping[str, NDArray]) -> Any:
 
 
 def _clusterer(header: Mapping[str, Any], arrays: dict[str, NDArray]) -> Any:
-    """The clusterer itself, without what prepares its columns."""
+    """The clusterer itself, without the preparation of its columns."""
     require(header["clusterer"] in CLUSTERERS, "clusterer", "is none that a file may hold")
     kind = CLUSTERERS[header["clusterer"]]
     clusterer = kind(**_checked_parameters(kind, header["parameters"]))

@@ -204,7 +204,7 @@ class Rows:
 
     x: UnitRows
     index: IntArray | None = None
-    """Which points they are, in rising order; None means all points."""
+    """The indices of these points, in rising order; None means all points."""
 
     @property
     def for_kernels(self) -> KernelRows:
@@ -512,7 +512,7 @@ class EqualPoints:
 
     @classmethod
     def from_first(cls, first_equal: IntArray) -> Self:
-        """From the point that stands for every point; -1 for rows of zeros."""
+        """From the first equal of every point; -1 for rows of zeros."""
         # A point that stands for itself is the first of its set.
         first = np.flatnonzero(first_equal == np.arange(len(first_equal)))
         owner = np.searchsorted(first, first_equal)

@@ -1,9 +1,9 @@
 """Principal axes of the points: most of every point in few numbers.
 
 A scan compares vectors with all points by a matrix product. Along the leading principal axes, this
-product is smaller. What it leaves out is known up to a bound: by the inequality of Cauchy and
-Schwarz, the inner product of two vectors is that of their leading parts, up to the product of the
-lengths of the rests. Points that the bound cannot rule out are compared in full: nothing is lost.
+product is smaller. The part that it leaves out is bounded: by the inequality of Cauchy and Schwarz,
+the inner product of two vectors is that of their leading parts, up to the product of the norms of
+their residuals. Points that the bound cannot rule out are compared in full: nothing is lost.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ MOST_KEPT = 0.75
 """With more axes than this share of the features, the product is hardly smaller."""
 
 SAMPLE = 8192
-"""So many points are enough to find the axes: any axes are right, and these save about as much as
+"""Points that are enough to find the axes: any axes are right, and these save about as much as
 those of all points."""
 
 MEAN_REST = 0.04
-"""The mean squared length of the rests, as a share of the correlation above which points count.
-Shorter rests take more axes, longer ones leave more points to compare in full. Measured on MNIST
-with 20,000 and with 70,000 points."""
+"""The mean squared norm of the residuals, as a share of the correlation above which points count.
+Shorter residuals take more axes, longer ones leave more points to compare in full. Measured on
+MNIST with 20,000 and with 70,000 points."""
 
 LONGEST_REST = 0.25
 """A vector is compared in full if the bound for a typical point exceeds this share of the
@@ -50,9 +50,9 @@ class PrincipalAxes:
         The points along the axes, in float32. One axis after the other, because that makes products
         faster.
     rest : ndarray of shape (n,)
-        The length of what the axes leave out of each point, rounded up.
+        The norm of each point's residual, which the axes leave out, rounded up.
     longest : float
-        A vector with a longer rest is better compared in full.
+        A vector with a longer residual is better compared in full.
     """
 
     axes: FloatArray
@@ -75,7 +75,7 @@ class PrincipalAxes:
     def correlations(
         self, vectors: NDArray[np.floating], room: NDArray[np.float32] | None = None
     ) -> tuple[NDArray[np.float32], LeftOut]:
-        """Inner products along the axes of the vectors with every point, and what they leave out.
+        """Inner products of the vectors with every point along the axes, and the norms left out.
 
         They are written to ``room``, if given.
         """
@@ -130,7 +130,7 @@ def principal_axes(x: NDArray[np.floating], strength: float) -> FloatArray | Non
 
 
 def leading_scores(x: FloatArray, n_axes: int) -> FloatArray:
-    """Points along so many axes, close to the leading principal axes, found at little cost.
+    """Points along axes close to the leading principal axes, computed at little cost.
 
     Examples
     --------
@@ -148,7 +148,7 @@ def leading_scores(x: FloatArray, n_axes: int) -> FloatArray:
 def along(
     axes: FloatArray, vectors: NDArray[np.floating]
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Vectors along the axes, in float32, and the lengths of their rests, rounded up.
+    """Vectors along the axes, in float32, and the norms of their residuals, rounded up.
 
     Examples
     --------

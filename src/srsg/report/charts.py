@@ -170,7 +170,7 @@ def bins(values: FloatArray) -> FloatArray:
 
 
 def ticks(low: float, high: float, most: int = 5) -> FloatArray:
-    """Round numbers between two others.
+    """Round numbers in a range, for the marks on an axis.
 
     Examples
     --------

@@ -49,7 +49,7 @@ COSTS = {"seconds": "seconds", "megabytes": "megabytes"}
 
 
 def choice(facts: Facts) -> str:
-    """Why the search chose what it chose; nothing if there was no search."""
+    """Why the search chose this graph; nothing if there was no search."""
     search = facts.search
     if search is None:
         return ""

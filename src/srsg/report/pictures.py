@@ -21,7 +21,7 @@ WITHIN, BETWEEN = (24, 132, 208), (222, 76, 36)
 
 LARGEST_SIDE = 32
 MOST_PIXELS = 4_000_000
-"""Of the sheet: some 4,000 pictures of 32 x 32."""
+"""The most pixels of the sheet: about 4,000 pictures of 32 x 32."""
 
 _COLOUR_TYPE = {1: 0, 3: 2, 4: 6}  # by channels: gray, RGB, RGBA
 

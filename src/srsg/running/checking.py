@@ -1,7 +1,7 @@
 """Arrays that come from a file: names, types, shapes and ranges are checked before they are used.
 
 Anyone can write a file, and compiled loops read indices without checking bounds. So every array of
-a saved model or a kept result has a rule, and what breaks its rule is refused.
+a saved model or a kept result has a rule, and arrays that break their rule are refused.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ CSR_PARTS = ("data", "indices", "indptr")
 """The arrays of a CSR matrix."""
 
 KINDS = {"float": (np.float32, np.float64), "int": (np.int32, np.int64), "bool": (np.bool_,)}
-"""What arrays are made of, in the byte order of this machine: kernels take no others."""
+"""Types of arrays, in the byte order of this machine: kernels take no others."""
 
 
 class InvalidArrayError(ValueError):

@@ -1,4 +1,4 @@
-"""Where work runs and how much memory it may take: said once for all estimators.
+"""Where work runs and how much memory it may take, set once for all estimators.
 
 :func:`start_engine` makes the engine that these settings ask for, with blocks of points that fit
 into memory.
@@ -164,7 +164,7 @@ _UNITS |= {f"{unit}I": 2 ** (10 * power) for power, unit in enumerate("KMGT", st
 _AMOUNT = re.compile(r"\s*(\d+(?:\.\d*)?)\s*([KMGT]?I?)B?\s*", re.IGNORECASE)
 
 _ROOM_UNKNOWN = 4 * 10**9
-"""What counts as free where the system does not say."""
+"""Bytes that count as free if the system does not say."""
 
 
 def in_bytes(max_memory: int | str) -> int:
@@ -274,7 +274,7 @@ def _free_in_system() -> int:
 
 
 def _free_in_container() -> float:
-    """What a control group leaves; no bound where there is none."""
+    """Bytes that a control group leaves; infinite if there is none."""
     folder = Path("/sys/fs/cgroup")
     try:
         limit = int((folder / "memory.max").read_text())

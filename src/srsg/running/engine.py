@@ -126,7 +126,7 @@ class ThreadEngine:
         done: Callable[[Result], None] | None = None,
     ) -> list[Result]:
         """``[task(data, block) for block in blocks]``, in that order."""
-        with self.progress.stage(label, len(blocks)) as stage, serial_linear_algebra():
+        with serial_linear_algebra(), self.progress.stage(label, len(blocks)) as stage:
             # A single block runs in this thread: there is nothing to gain from another.
             if len(blocks) == 1 and done is None:
                 return [task(data, blocks[0])]

@@ -1,4 +1,4 @@
-"""What long work shows and keeps along the way."""
+"""Progress of long work, and the interface of stores that keep its results."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ class Stage(Protocol):
 
 
 class Progress:
-    """Shows nothing; the base class of those that do."""
+    """Shows nothing; the base class of progress displays."""
 
     def stage(self, label: str, total: int) -> AbstractContextManager[Stage]:
         """A piece of work of ``total`` steps."""
         return nullcontext(_Silence())
 
     def note(self, message: str) -> None:
-        """A line worth keeping."""
+        """Show a message that stays."""
 
 
 class _Silence:

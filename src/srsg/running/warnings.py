@@ -1,4 +1,4 @@
-"""Warnings that point at the user's line, and that of sparse input made dense."""
+"""Warnings that point at the user's line; one of them is about sparse input made dense."""
 
 from __future__ import annotations
 
