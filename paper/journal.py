@@ -22,7 +22,7 @@ COLUMNS = (
     *("dataset", "n_clusters", "method", "parameters", "data", "code"),
     *("seed", "ac", "nmi", "seconds"),
 )
-NO_PART_IN_RESULTS = ("cli", "plot", "report", "__main__.py", "running/progress.py")
+NO_PART_IN_RESULTS = ("cli", "plot.py", "report", "__main__.py", "running/progress.py")
 """Files and folders of the package that change no result."""
 
 PROTOCOL = Path(__file__).with_name("evaluate.py")

@@ -276,7 +276,7 @@ def test_journal_survives_a_crash_and_other_code(tmp_path):
         ("metrics.py", True),
         ("cli/cluster.py", False),
         ("running/progress.py", False),
-        ("running/threads.py", True),
+        ("running/engine.py", True),
     ],
 )
 def test_results_are_those_of_the_code_they_depend_on(tmp_path, name, counts):
