@@ -11,8 +11,8 @@ from sklearn.datasets import load_digits
 from srsg.coding import l1_codes, srsg_codes
 from srsg.points import unit_points
 from srsg.running import ThreadEngine
-from srsg.running.progress import SILENT, Progress
-from srsg.running.store import NO_STORE, FolderStore
+from srsg.running.progress import NO_STORE, SILENT, Progress
+from srsg.running.store import FolderStore
 
 
 class Interrupted(Progress):
