@@ -7,10 +7,10 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from srsg import LaplacianL1Graph, config_context
+from srsg.coding import l1 as l1_module
 from srsg.coding import l1_codes, laplacian, laplacian_codes
 from srsg.datasets import make_union_of_subspaces
 from srsg.estimators import laplacian_l1_graph
-from srsg.kernels import pulled_gram
 from srsg.points import unit_points
 from srsg.running import ThreadEngine
 
@@ -22,7 +22,6 @@ def problem():
         150, n_subspaces=3, dimension=4, n_features=160, noise=0.02, random_state=0
     )
     points = unit_points(X)
-    assert points.n_features >= laplacian.GRAM_FEATURES
     return points, l1_codes(points, 0.05, n_neighbors=5)
 
 
@@ -31,25 +30,10 @@ def coded(points, l1, **options):
     return laplacian_codes(points, l1.codes, l1.neighbors, **options)
 
 
-@pytest.fixture
-def calls(monkeypatch):
-    """How often the kernel that needs all inner products was called."""
-    made = []
-
-    def counted(*arguments):
-        made.append(arguments)
-        return pulled_gram.solve_pulled_by_gram(*arguments)
-
-    monkeypatch.setattr(laplacian, "solve_pulled_by_gram", counted)
-    return made
-
-
-def test_both_ways_find_the_same_codes(problem, calls):
+def test_both_ways_find_the_same_codes(problem):
     with_gram = coded(*problem)
-    assert calls
-    calls.clear()
     without = coded(*problem, gram_bytes=0)
-    assert not calls
+    assert (with_gram.codes.data != without.codes.data).any()  # other sums, so other rounding
     difference = abs(with_gram.codes - without.codes)
     assert difference.max() < 1e-8
     assert with_gram.codes.nnz > 5 * problem[0].n  # or there would be little to compare
@@ -60,25 +44,22 @@ def test_both_ways_find_the_same_codes(problem, calls):
 
 
 @pytest.mark.parametrize("gamma", [1e-3, 10.0, 1e3])
-def test_certified_for_weak_and_strong_pulls(problem, calls, gamma):
+def test_certified_for_weak_and_strong_pulls(problem, gamma):
     result = coded(*problem, gamma=gamma)
-    assert calls
     assert result.kkt_violation.max() < 1e-9 * max(1.0, gamma)
     assert (np.diff(result.objective) <= 1e-9 * result.objective[:-1]).all()
 
 
-def test_same_bits_on_any_number_of_threads(problem, calls):
+def test_same_bits_on_any_number_of_threads(problem):
     one, two = (coded(*problem, engine=ThreadEngine(n)) for n in (1, 2))
-    assert calls
     assert (one.codes.data == two.codes.data).all()
     assert (one.kkt_violation == two.kkt_violation).all()
 
 
-def test_single_precision(problem, calls):
+def test_single_precision(problem):
     points, l1 = problem
     single = unit_points(points.x.astype(np.float32))
     result = coded(single, l1)
-    assert calls
     assert result.kkt_violation.max() < 1e-9
 
 
@@ -95,24 +76,6 @@ def test_little_memory_does_without(problem, monkeypatch):
         with config_context(max_memory=memory):
             LaplacianL1Graph(3, random_state=0).fit_graph(points.x)
     assert seen == [10_000_000, laplacian.GRAM_BYTES]
-
-
-def test_the_rough_round_changes_no_code(problem, monkeypatch):
-    ours = coded(*problem)
-    assert laplacian._rough_points(problem[0].x, ThreadEngine(1)).shape == (150, 64)
-    monkeypatch.setattr(laplacian, "_rough_points", lambda x, engine: None)
-    plain = coded(*problem)
-    assert (ours.codes.data != plain.codes.data).any()  # other starts, so other rounding
-    assert abs(ours.codes - plain.codes).max() < 1e-8
-    assert max(ours.kkt_violation.max(), plain.kkt_violation.max()) < 1e-9
-
-
-def test_no_rough_round_where_axes_leave_out_too_much():
-    rng = np.random.default_rng(0)
-    even = unit_points(rng.standard_normal((300, 160))).x
-    assert laplacian._rough_points(even, ThreadEngine(1)) is None
-    assert laplacian._rough_points(even[:60], ThreadEngine(1)) is None
-    assert laplacian._rough_points(even[:, :100], ThreadEngine(1)) is None
 
 
 def plain_violations(points, codes, lam):
@@ -132,9 +95,10 @@ def test_certificates_are_true_where_codes_are_not_optimal(monkeypatch, name, va
     """With hardly any pull the problems are those of the l1-graph, whose conditions are known."""
     points = unit_points(np.random.default_rng(0).standard_normal((150, 160)))
     l1 = l1_codes(points, 0.6, n_neighbors=5)
-    monkeypatch.setattr(laplacian, name, value)
+    monkeypatch.setattr(laplacian, name, value)  # MAX_SCANS: only for the message
     options = {"lam": 0.05, "gamma": 1e-12, "max_sweeps": 1, "gram_bytes": gram_bytes}
     if name == "MAX_SCANS":
+        monkeypatch.setattr(l1_module, "MAX_SCANS", value)
         monkeypatch.setattr(laplacian, "JOINING_LIMIT", 4)
         with pytest.warns(ConvergenceWarning, match="codes not optimal"):
             result = coded(points, l1, **options)

@@ -25,10 +25,12 @@ from srsg.coding.neighbors import nearest_neighbors
 from srsg.cutting.embedding import agreement
 from srsg.kernels import direct, linalg, problems
 from srsg.kernels.arrays import (
+    NO_PULL,
     Codes,
     KeptProblems,
     LeftOut,
     Neighbors,
+    Pull,
     ScanBounds,
     SortedLists,
     padded,
@@ -389,7 +391,8 @@ def test_lists_of_shards_are_merged_with_ties_by_index():
 
 
 @pytest.mark.parametrize("most", [2, 5])
-def test_violators_are_the_worst(most):
+@pytest.mark.parametrize("pulled", [False, True])
+def test_violators_are_the_worst(most, pulled):
     points = points_like("general")
     resid, own, half_lam = points.x[[3, 8]] * 0.9, np.array([3, 8]), np.array([0.2, 0.5])
     codes = Codes(np.array([[5, 0], [1, 2]]), np.zeros((2, 2)), np.array([1, 2]))
@@ -397,9 +400,18 @@ def test_violators_are_the_worst(most):
     products = (resid @ points.x.T).astype(np.float32)
     bounds = ScanBounds(0, 1e-10, points.correlation_error, LeftOut.nothing(*products.shape))
     most = np.array([most, most])
-    violators(points.x, own, resid, products, codes, half_lam, bounds, most, found, outside)
+    pulls = np.zeros((3, points.n))
+    rows = np.array([2, 1])
+    if pulled:
+        pulls[1:, [0, 4, 7]] = [[0.3, -0.8, 0.1], [-0.2, 0.6, 0.9]]
+        csr = sparse.csr_array(pulls)
+        pull = Pull(csr.indptr.astype(np.int64), csr.indices.astype(np.int64), csr.data)
+    else:
+        pull = NO_PULL
+    about = own, resid, products, codes, half_lam, pull, rows, bounds, most, found, outside
+    violators(points.x, *about)
     for p in range(2):
-        strength = np.abs(points.x @ resid[p])
+        strength = np.abs(points.x @ resid[p] + pulls[rows[p]])
         strength[[own[p], *codes.index[p, : codes.size[p]]]] = 0
         worst = np.argsort(-strength)[: most[p]]
         worst = worst[strength[worst] > half_lam[p]]

@@ -120,8 +120,7 @@ def long_gap(x, z, atoms, lam, ridge, pull):
 
 @pytest.mark.parametrize("by_gram", [False, True])
 @pytest.mark.parametrize(("lam", "gamma"), [(0.1, 0.3), (0.02, 0.02), (0.5, 2.0)])
-def test_laplacian_codes_solve_every_problem(monkeypatch, by_gram, lam, gamma):
-    monkeypatch.setattr("srsg.coding.laplacian.GRAM_FEATURES", 1 if by_gram else 1000)
+def test_laplacian_codes_solve_every_problem(by_gram, lam, gamma):
     rng = np.random.default_rng(3)
     points = unit_points(
         np.repeat(rng.standard_normal((3, 5)), 4, axis=0) + 0.4 * rng.standard_normal((12, 5))
@@ -137,6 +136,7 @@ def test_laplacian_codes_solve_every_problem(monkeypatch, by_gram, lam, gamma):
         max_sweeps=80,
         tol=1e-14,
         laplacian="neighbors",
+        gram_bytes=10**6 if by_gram else 0,
         engine=ENGINE,
     )
     Z = found.codes.toarray()

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,16 @@ from sklearn.utils import check_random_state
 
 from srsg.coding.approximate import approximate_l1_codes
 from srsg.graph import Coded
-from srsg.kernels.arrays import Certificate, Codes, InsideTerms, Penalty, ScanBounds, SortedLists
+from srsg.kernels.arrays import (
+    NO_PULL,
+    Certificate,
+    Codes,
+    InsideTerms,
+    Penalty,
+    Pull,
+    ScanBounds,
+    SortedLists,
+)
 from srsg.kernels.codes import renew
 from srsg.kernels.correlations import merge, nearest, violators
 from srsg.kernels.lasso import certify, solve_working_sets
@@ -229,8 +238,12 @@ def solve_exactly(
     tol: float,
     engine: Engine,
     keep: Store = NO_STORE,
+    scan: Callable[..., L1Scan] | None = None,
 ) -> SolvedSets:
-    """Let violators into the working sets until there are none, or after ``MAX_SCANS``."""
+    """Let violators into the working sets until there are none, or after ``MAX_SCANS``.
+
+    ``scan`` makes a scan of another kind than :class:`L1Scan`.
+    """
     points = with_principal_axes(points, active, engine)
     scanned: list[Scanned] = []
     n_scans = n_kept = 0
@@ -240,7 +253,7 @@ def solve_exactly(
         # Half of the tolerance, because the scans check the conditions of half the objective. It
         # is never below rounding, or the scans might not end. Only the first scan can find
         # neighbours, because later residuals are not the points themselves.
-        task = L1Scan(
+        task = (scan or L1Scan)(
             max(tol, ROUNDING) / 2,
             n_neighbors if n_scans == 1 else 0,
             engine.block_size,
@@ -261,6 +274,7 @@ def solve_exactly(
         scanned += blocks
         if n_scans == 1:
             neighbors = _in_order(blocks, lambda block: block.rows, lambda block: block.neighbors)
+        if n_scans == 1 and len(active) > engine.block_size:
             # Working sets are known now, so points that share members can go into the same block.
             own = queries.own[active.rows]
             active = active[locality_order(own, active.codes, points.n, engine.block_size)]
@@ -653,6 +667,8 @@ class L1Scan:
         Number of points in all shards.
     last : bool
         Whether all queries are done after this scan, even those with violators.
+    pull : Pull
+        What adds to the correlations of each query with the points.
     """
 
     tol: float
@@ -660,6 +676,7 @@ class L1Scan:
     block_size: int
     n_points: int
     last: bool = False
+    pull: Pull = NO_PULL
 
     def rows(self, block: ScanBlock) -> IntArray:
         """The points that :meth:`start` needs: the queries themselves and their working sets."""
@@ -675,12 +692,16 @@ class L1Scan:
         vectors, places = block.queries.vectors(rows), rows.places(codes.index)
         resid, inside = np.empty(vectors.shape), InsideTerms(*np.zeros((4, len(codes.size))))
         kernel_input = (rows.for_kernels, kernel_rows(vectors), codes._replace(index=places))
-        solve_working_sets(*kernel_input, penalty, resid, inside)
+        self.solve(block, *kernel_input, penalty, resid, inside)
         return _SolvedBlock(block.queries.own, replace(block.sets, codes=codes), resid, inside)
+
+    def solve(self, block: ScanBlock, *problems: Any) -> None:
+        """Solve the problems of a block, given as :func:`solve_working_sets` takes them."""
+        solve_working_sets(*problems)
 
     def scan_shard(self, shard: Points, started: _SolvedBlock) -> _ShardView:
         """Compare the residuals with all points of a shard."""
-        sets, most = started.sets, self._joining_limits(started.sets)
+        sets, most = started.sets, self.joining_limits(started.sets)
         neighbors = SortedLists.empty(len(most), self.n_neighbors)
         worst = SortedLists.empty(len(most), int(most.max()))
         outside = np.empty(len(most))
@@ -703,6 +724,8 @@ class L1Scan:
                 correlations,
                 sets.codes.take(part),
                 sets.penalty.half_lam[part],
+                self.pull,
+                sets.rows[part],
                 bounds,
                 most[part],
                 worst.take(part),
@@ -713,7 +736,7 @@ class L1Scan:
     def finish(self, started: _SolvedBlock, found: Sequence[_ShardView]) -> Scanned:
         """Put together what the shards found, and let the worst violators join."""
         # The worst of all shards are among the worst of each, so these lists are enough.
-        sets, most = started.sets, self._joining_limits(started.sets)
+        sets, most = started.sets, self.joining_limits(started.sets)
         near, violating = [view.neighbors for view in found], [view.violators for view in found]
         outside = np.max([view.outside for view in found], axis=0)
         neighbors = SortedLists.best_of(near, self.n_neighbors, merge).index
@@ -732,7 +755,7 @@ class L1Scan:
         final = Certificate(*(part[ended] for part in certificate))
         return Scanned(sets.rows, neighbors, sets[~ended], sets[ended], final)
 
-    def _joining_limits(self, sets: WorkingSets) -> IntArray:
+    def joining_limits(self, sets: WorkingSets) -> IntArray:
         """How many points may join each working set."""
         by_points = min(int(self.n_points / POINTS_PER_JOINING), MOST_JOINING)
         # A set may also grow by half, so large ones need few scans.

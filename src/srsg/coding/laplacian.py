@@ -2,66 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from functools import partial
-from typing import Literal, Self
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from srsg.coding.l1 import warn_of_violations
+from srsg.coding.l1 import (
+    MAX_SCANS,
+    L1Scan,
+    ScanBlock,
+    SolvedSets,
+    WorkingSets,
+    solve_exactly,
+    warn_of_violations,
+)
 from srsg.coding.levels import independent_sets
 from srsg.graph import neighbor_graph, symmetrized
-from srsg.kernels.arrays import Certificate, Codes, padded
-from srsg.kernels.codes import keep_supports
-from srsg.kernels.laplacian import norm_and_distances, pulled_sets, renew_working_sets
-from srsg.kernels.pulled import (
-    ROUNDING,
-    PulledPenalty,
-    certify_pulled,
-    renew_residuals,
-    solve_pulled,
-)
-from srsg.kernels.pulled_gram import solve_pulled_by_gram
-from srsg.points import BLOCK_SIZE, Points, row_slices
-from srsg.points.principal import leading_scores
+from srsg.kernels.arrays import Certificate, Codes, Penalty, Pull
+from srsg.kernels.pulled import ROUNDING, solve_pulled_sets
+from srsg.points import BLOCK_SIZE, Points, Queries, row_slices
 from srsg.running import Engine, ThreadEngine
 from srsg.types import FloatArray, IntArray
 
 Laplacian = Literal["neighbors", "codes"]
 
-TOL = 5e-11
-"""Largest violation of the optimality conditions that may be left, in the gradient of half the
-objective."""
+TOL = 1e-10
+"""Largest violation of the optimality conditions that may be left."""
 
 ROUNDING_ALLOWANCE = 10
 """Violations up to this many times the tolerance cause no warning if rounding explains them."""
 
-FIRST_TOL = 1e-3
-"""The tolerance before the first scan: what this scan lets into the working sets does not depend on
-more digits."""
-
-FIRST_AXES = 64
-"""Nor does it depend on all of the points: before the first scan they are compared along so many of
-their leading principal axes."""
-
-MOST_LEFT_OUT = 0.1
-"""Unless these axes leave out more than this fraction of the points' squared length."""
-
 JOINING_LIMIT = 64
 """How many points may join a working set after a scan; as many as it has, if that is more."""
 
-MAX_SCANS = 100
-"""A limit on the scans of a point in one sweep. Usually there are two or three."""
-
 GRAM_BYTES = 2**30
 """Most memory for the inner products of all pairs of points."""
-
-GRAM_FEATURES = 128
-"""With fewer features, products with the points themselves cost less than products with their Gram
-matrix, since codes have a hundred entries and more."""
 
 LARGEST_WEIGHT = 1e150
 """The squares of larger weights overflow."""
@@ -150,11 +128,11 @@ def laplacian_codes(
     """
     engine = engine or ThreadEngine()
     similarity = symmetrized(init_codes) if laplacian == "codes" else neighbor_graph(neighbors)
-    state = _State.before_the_first_sweep(points, init_codes)
-    objective = [state.objective(similarity, lam, gamma)]
-    # A copy if the points are in float32: the kernels would be compiled again for these.
-    x = points.x.astype(np.float64, copy=False)
-    data = _Data(points, x, _gram_matrix(points, gram_bytes, engine), _rough_points(x, engine))
+    codes = _RowsOfCodes(init_codes)
+    certificate = Certificate.empty(points.n)
+    products = _inner_products(points, gram_bytes, engine)
+    result = init_codes
+    objective = [_objective(points, result, similarity, lam, gamma)]
     converged = False
     while not converged and len(objective) <= max_sweeps:
         # Both S_ij and S_ji tie the codes of points i and j together.
@@ -166,220 +144,129 @@ def laplacian_codes(
             # No two points of a set are neighbours, so none of them pulls on another, and all can
             # be solved at once with the result of the order 1..n.
             for rows in independent_sets(weights.indptr, weights.indices):
-                # Every worker gets each n-th point, because neighbouring ones take equally long.
-                share = -(-len(rows) // engine.n_workers)
-                n_blocks = min(engine.n_workers * -(-share // engine.block_size), len(rows))
-                parts = [rows[first::n_blocks] for first in range(n_blocks)]
-                blocks = [partial(state.problems, part, weights, lam) for part in parts]
-                state.update(engine.quiet().map(_solve, data, blocks, label="codes"))
+                solved = _solve(points, rows, weights[rows], codes, lam, products, engine.quiet())
+                codes.replace(rows, solved.sets.codes)
+                certificate.violation[rows] = solved.violation
+                certificate.gap[rows] = solved.gap
                 stage.advance(len(rows))
-        result = state.result(points.n)
-        objective.append(state.objective(similarity, lam, gamma))
+        result = codes.matrix(np.arange(points.n))
+        objective.append(_objective(points, result, similarity, lam, gamma))
         converged = abs(objective[-1] - objective[-2]) < tol
         if laplacian == "codes":
             similarity = symmetrized(result)
     # A strong pull costs digits of the gradient. Within limits, what rounding leaves is not worth a
     # warning.
-    reached = 2 * min(max(TOL, ROUNDING * ridge), ROUNDING_ALLOWANCE * TOL)
+    reached = min(max(TOL, 2 * ROUNDING * ridge), ROUNDING_ALLOWANCE * TOL)
     after = f"at most {MAX_SCANS} scans per sweep"
-    warn_of_violations(state.certificate.violation, reached, after)
-    return LaplacianCodes(result, np.array(objective), *state.certificate, converged)
+    warn_of_violations(certificate.violation, reached, after)
+    return LaplacianCodes(result, np.array(objective), *certificate, converged)
+
+
+class _RowsOfCodes:
+    """The codes of all points, of which some change at a time."""
+
+    def __init__(self, codes: sparse.csr_array) -> None:
+        self._index = np.split(codes.indices, codes.indptr[1:-1])
+        self._value = np.split(codes.data, codes.indptr[1:-1])
+
+    def matrix(self, rows: IntArray) -> sparse.csr_array:
+        """The codes of these points, in rising order, in a matrix whose other rows are empty."""
+        n_points = len(self._index)
+        starts = np.zeros(n_points + 1, np.int64)
+        starts[rows + 1] = [len(self._index[i]) for i in rows]
+        index = np.concatenate([self._index[i] for i in rows])
+        value = np.concatenate([self._value[i] for i in rows])
+        return sparse.csr_array((value, index, np.cumsum(starts)), shape=(n_points, n_points))
+
+    def replace(self, rows: IntArray, codes: Codes) -> None:
+        """Set the codes of these points."""
+        for i, index, value, size in zip(rows, *codes, strict=True):
+            self._index[i], self._value[i] = index[:size].copy(), value[:size].copy()
 
 
 @dataclass(frozen=True)
-class _Data:
-    """All points, for scans and in float64, their inner products, and a rough version of them.
+class _PulledScan(L1Scan):
+    """A scan for codes that are pulled towards those of neighbours."""
 
-    The last two are None where they would take too much memory or save no time.
-    """
+    products: FloatArray = field(kw_only=True)
 
-    points: Points
-    x: FloatArray
-    gram: FloatArray | None
-    rough: FloatArray | None
+    def solve(self, block: ScanBlock, *problems: Any) -> None:
+        """Solve the problems of a block by conjugate gradients."""
+        own, rows = block.queries.own, block.sets.rows
+        solve_pulled_sets(own, rows, self.pull, self.products, self.tol, *problems)
 
-
-@dataclass(frozen=True)
-class _Problems:
-    """Problems of some points: working sets, and points outside them that neighbours pull on."""
-
-    rows: IntArray
-    codes: Codes
-    penalty: PulledPenalty
-
-    def with_room(self, more: int) -> _Problems:
-        """The same, where every row can list ``more`` points; a copy if there is no room yet."""
-        width = int(self.penalty.listed.max(initial=0)) + more
-        if width <= self.codes.width:
-            return self
-        penalty = self.penalty._replace(pull=padded(self.penalty.pull, width))
-        return replace(self, codes=self.codes.resized(width), penalty=penalty)
+    def joining_limits(self, sets: WorkingSets) -> IntArray:
+        """How many points may join each working set: their inner products are at hand."""
+        return np.maximum(JOINING_LIMIT, sets.codes.size)
 
 
-@dataclass(frozen=True)
-class _Solved:
-    """The new codes of some points, their certificates and the squares of their residuals."""
-
-    rows: IntArray
-    codes: Codes
-    certificate: Certificate
-    squared_residual: FloatArray
-
-
-@dataclass
-class _State:
-    """What is known about all points between two sweeps."""
-
-    codes: Codes
-    certificate: Certificate
-    squared_residual: FloatArray
-
-    @classmethod
-    def before_the_first_sweep(cls, points: Points, init_codes: sparse.csr_array) -> Self:
-        """The given codes, without certificates."""
-        squared_residual = np.empty(points.n)
-        # Block by block, because the fitted points together take as much memory as the points.
-        for rows in row_slices(points.n, BLOCK_SIZE):
-            resid = points.x[rows] - init_codes[rows] @ points.x
-            squared_residual[rows] = np.einsum("ij,ij->i", resid, resid)
-        return cls(Codes.from_csr(init_codes), Certificate.empty(points.n), squared_residual)
-
-    def problems(self, rows: IntArray, weights: sparse.csr_array, lam: float) -> _Problems:
-        """The problems of some points, given the codes of their neighbours."""
-        edges = weights[rows]
-        # The sum of ``w_j |z - z_j|^2`` over the neighbours is ``ridge |z|^2 - 2 q' z`` plus a
-        # constant, with the sum of the weights as ridge and ``q = sum w_j z_j`` as pull.
-        ridge = edges.sum(axis=1)
-        # The width is at most what a point and its neighbours hold together.
-        edges.data[:] = 1.0
-        width = int((self.codes.size[rows] + edges @ self.codes.size).max())
-        codes, pull = Codes.empty(len(rows), width), np.zeros((len(rows), width))
-        pulled_sets(self.codes, rows, weights.indptr, weights.indices, weights.data, codes, pull)
-        # Most of that width is not used, since neighbours use the same points. A first scan may
-        # double the working sets.
-        width = codes.longest + max(JOINING_LIMIT, codes.longest)
-        half_lam = np.full(len(rows), lam / 2)
-        penalty = PulledPenalty(half_lam, ridge, padded(pull, width), codes.size.copy())
-        return _Problems(rows, codes.resized(width), penalty)
-
-    def update(self, solved: list[_Solved]) -> None:
-        """Store the new codes of some points, and what is now known about them."""
-        for part in solved:
-            rows, codes, width = part.rows, part.codes, part.codes.width
-            # Half as much again, so that the codes of all points are rarely copied.
-            if width > self.codes.width:
-                self.codes = self.codes.resized(width + width // 2)
-            self.codes.index[rows, :width] = codes.index
-            self.codes.value[rows, :width] = codes.value
-            self.codes.size[rows] = codes.size
-            self.certificate.violation[rows] = part.certificate.violation
-            self.certificate.gap[rows] = part.certificate.gap
-            self.squared_residual[rows] = part.squared_residual
-
-    def objective(self, similarity: sparse.csr_array, lam: float, gamma: float) -> float:
-        graph = similarity.indptr, similarity.indices, similarity.data
-        l1_norm, distances = norm_and_distances(self.codes, *graph)
-        return float(self.squared_residual.sum() + lam * l1_norm + gamma * distances)
-
-    def result(self, n_points: int) -> sparse.csr_array:
-        codes = self.codes.to_csr(n_points)
-        codes.sort_indices()
-        return codes
+def _solve(
+    points: Points,
+    rows: IntArray,
+    edges: sparse.csr_array,
+    codes: _RowsOfCodes,
+    lam: float,
+    products: FloatArray,
+    engine: Engine,
+) -> SolvedSets:
+    """Solve the problems of some points, exactly over all points; ``edges`` are their weights."""
+    around = codes.matrix(np.union1d(rows, edges.indices))
+    # The sum of ``w_j |z - z_j|^2`` over the neighbours is ``ridge |z|^2 - 2 q' z`` plus a
+    # constant, with the sum of the weights as ridge and ``q = sum w_j z_j`` as pull.
+    ridge = edges.sum(axis=1)
+    pull = edges @ around
+    pull.data[pull.indices == np.repeat(rows, np.diff(pull.indptr))] = 0.0  # no point codes itself
+    pull.eliminate_zeros()
+    pull.sort_indices()
+    start = Codes.from_csr(around[rows])
+    penalty = Penalty(np.full(len(rows), lam / 2), ridge)
+    parts = pull.indptr.astype(np.int64), pull.indices.astype(np.int64), pull.data
+    queries, sets = Queries.of(points)[rows], WorkingSets(np.arange(len(rows)), start, penalty)
+    make = partial(_PulledScan, pull=Pull(*parts), products=products)
+    return solve_exactly(
+        points,
+        queries,
+        sets,
+        0,
+        # No tolerance below rounding: the scans would not end before their limit.
+        max(TOL, 2 * ROUNDING * float(ridge.max())),
+        engine,
+        scan=make,
+    )
 
 
-def _gram_matrix(points: Points, most_bytes: int, engine: Engine) -> FloatArray | None:
-    """Inner products of all pairs of points; None if they are too many or would not save time."""
+def _objective(
+    points: Points,
+    codes: sparse.csr_array,
+    similarity: sparse.csr_array,
+    lam: float,
+    gamma: float,
+) -> float:
+    """The objective of all points together."""
+    fit = 0.0
+    # Block by block, because the fitted points together take as much memory as the points.
+    for rows in row_slices(points.n, BLOCK_SIZE):
+        resid = points.x[rows] - codes[rows] @ points.x
+        fit += float(np.einsum("ij,ij->", resid, resid))
+    # ``S_ij |z_i - z_j|^2``, summed by its three terms.
+    edges = similarity.sum(axis=0) + similarity.sum(axis=1)
+    distances = edges @ codes.power(2).sum(axis=1) - 2 * (similarity @ codes).multiply(codes).sum()
+    return fit + lam * float(abs(codes).sum()) + gamma * float(distances)
+
+
+def _inner_products(points: Points, most_bytes: int, engine: Engine) -> FloatArray:
+    """Inner products of all pairs of points; an empty matrix if they are too many."""
     n = points.n
-    if 8 * n * n > most_bytes or points.n_features < GRAM_FEATURES:
-        return None
-    gram = np.empty((n, n))
+    if 8 * n * n > most_bytes:
+        return np.empty((0, 0))
+    products = np.empty((n, n))
 
-    def fill(x: NDArray[np.floating], rows: slice) -> None:
+    def set_rows(x: NDArray[np.floating], rows: slice) -> None:
         # The matrix is symmetric: what is computed below the diagonal is copied above it.
-        products = np.matmul(x[rows].astype(float), x[: rows.stop].T.astype(float, copy=False))
-        gram[rows, : rows.stop] = products
-        gram[: rows.start, rows] = products[:, : rows.start].T
+        some = np.matmul(x[rows].astype(float), x[: rows.stop].T.astype(float, copy=False))
+        products[rows, : rows.stop] = some
+        products[: rows.start, rows] = some[:, : rows.start].T
 
     # In blocks of a fixed size: another order of the sums would give other bits.
-    engine.quiet().map(fill, points.x, list(row_slices(n, BLOCK_SIZE)), label="inner products")
-    return gram
-
-
-def _rough_points(x: FloatArray, engine: Engine) -> FloatArray | None:
-    """The points along their leading principal axes; None if these would not save time."""
-    n, n_features = x.shape
-    if n_features < GRAM_FEATURES or n < FIRST_AXES:
-        return None
-    [rough] = engine.quiet().map(leading_scores, x, [FIRST_AXES], label="principal axes")
-    left_out = 1 - np.einsum("ij,ij->", rough, rough) / n
-    return rough if left_out <= MOST_LEFT_OUT else None
-
-
-def _solve(data: _Data, prepared: Callable[[], _Problems]) -> _Solved:
-    """Solve some problems, exactly over all points."""
-    problems = prepared()
-    rows, ridge = problems.rows, problems.penalty.ridge
-    reached = np.maximum(TOL, ROUNDING * ridge)
-    resid = np.empty((len(rows), data.x.shape[1]))
-    outside = np.zeros(len(rows))
-    active = np.arange(len(rows))
-    _solve_roughly(data, problems, resid)
-    problems, _ = _scan(data, active, problems, resid, reached, outside)
-    # All points are now solved to the full tolerance; from then on only those go on that still have
-    # violators outside their working sets.
-    for _ in range(MAX_SCANS - 1):
-        what = active, rows, problems.codes, problems.penalty, TOL, resid
-        if data.gram is None:
-            solve_pulled(data.x, *what)
-        else:
-            solve_pulled_by_gram(data.gram, data.x, *what)
-        problems, active = _scan(data, active, problems, resid, reached, outside)
-        if not len(active):
-            break
-    codes, certificate = problems.codes, Certificate.empty(len(rows))
-    certify_pulled(data.x, rows, codes, problems.penalty, resid, outside, certificate)
-    keep_supports(codes)
-    return _Solved(rows, codes.trimmed(), certificate, np.einsum("ij,ij->i", resid, resid))
-
-
-def _solve_roughly(data: _Data, problems: _Problems, resid: FloatArray) -> None:
-    """Solve over the points that a code or its neighbours use, and set the residuals."""
-    rows, codes, penalty = problems.rows, problems.codes, problems.penalty
-    every = np.arange(len(rows))
-    if data.rough is None:
-        solve_pulled(data.x, every, rows, codes, penalty, FIRST_TOL, resid)
-        return
-    unused = np.empty((len(rows), data.rough.shape[1]))
-    solve_pulled(data.rough, every, rows, codes, penalty, FIRST_TOL, unused)
-    renew_residuals(data.x, every, rows, codes, resid)
-
-
-def _scan(
-    data: _Data,
-    active: IntArray,
-    problems: _Problems,
-    resid: FloatArray,
-    reached: FloatArray,
-    outside: FloatArray,
-) -> tuple[_Problems, IntArray]:
-    """Scan all points for violators, and let these in.
-
-    Returns the problems with their new working sets, and which of them have violators.
-    """
-    points = data.points
-    most = np.maximum(JOINING_LIMIT, problems.codes.size)
-    problems = problems.with_room(int(most[active].max()))
-    grown = renew_working_sets(
-        data.x,
-        active,
-        problems.rows,
-        resid,
-        points.correlations(resid[active]),
-        problems.codes,
-        problems.penalty,
-        reached,
-        points.correlation_error,
-        most,
-        outside,
-    )
-    return problems, grown
+    engine.quiet().map(set_rows, points.x, row_slices(n, BLOCK_SIZE), label="inner products")
+    return products

@@ -162,6 +162,21 @@ class Penalty(NamedTuple):
     ridge: FloatArray
 
 
+class Pull(NamedTuple):
+    """Numbers that add to the correlations of some points with the residuals of a row.
+
+    They add ``-2 q' z`` to the objective of the row. The parts of a CSR matrix, with sorted
+    columns. Without rows nothing is pulled, see :data:`NO_PULL`.
+    """
+
+    starts: IntArray
+    index: IntArray
+    value: FloatArray
+
+
+NO_PULL = Pull(np.zeros(1, np.int64), np.zeros(0, np.int64), np.zeros(0))
+
+
 class Certificate(NamedTuple):
     """For every row: the largest violation of the optimality conditions, and the duality gap."""
 

@@ -101,14 +101,32 @@ def merge(parts, found):
         found.size[p] = count
 
 
+@helper()
+def pull_of(pull, row):
+    """The points that are pulled on in a row, and how strongly."""
+    if pull.starts.shape[0] == 1:
+        return pull.index, pull.value
+    entries = slice(pull.starts[row], pull.starts[row + 1])
+    return pull.index[entries], pull.value[entries]
+
+
+@helper()
+def pull_at(index, value, t):
+    """The pull on point t, given those of a row."""
+    place = np.searchsorted(index, t)
+    return value[place] if place < index.shape[0] and index[place] == t else 0.0
+
+
 @kernel()
-def violators(points, own, resid, correlations, codes, half_lam, bounds, most, found, outside):
+def violators(
+    points, own, resid, correlations, codes, half_lam, pull, rows, bounds, most, found, outside
+):
     """The worst violators of each code, worst first: at most ``most[p]`` of them.
 
     Their keys are the negatives of their absolute correlations with the residual. Float64
     decides which they are, so they depend on the residual alone. ``outside[p]`` becomes the
     largest absolute correlation of a point outside the working set, if it is above ``half_lam``.
-    ``correlations`` are overwritten.
+    Row ``rows[p]`` of the pull adds to the correlations, which are overwritten.
     """
     rests = bounds.left_out.points
     noted = np.empty(correlations.shape[1], np.int64)
@@ -118,8 +136,16 @@ def violators(points, own, resid, correlations, codes, half_lam, bounds, most, f
         leave_out(row, own[p] - bounds.first)
         for k in range(codes.size[p]):
             leave_out(row, codes.index[p, k] - bounds.first)
-        # The error bound is for unit vectors; it grows with the length of the residual.
-        slack = bounds.error * np.sqrt(dot(resid[p], resid[p]))
+        pulled, pulls = pull_of(pull, rows[p])
+        strongest_pull = 0.0
+        for k in range(pulled.shape[0]):
+            place = pulled[k] - bounds.first
+            strongest_pull = max(strongest_pull, abs(pulls[k]))
+            if 0 <= place < row.shape[0]:
+                row[place] += pulls[k]
+        # The error bound is for unit vectors; it grows with the length of the residual. A pull is
+        # rounded, too.
+        slack = bounds.error * (np.sqrt(dot(resid[p], resid[p])) + strongest_pull)
         bound = half_lam[p] + bounds.tol
         keys = found.key[p, : most[p]]
         ids = found.index[p, : most[p]]
@@ -142,7 +168,8 @@ def violators(points, own, resid, correlations, codes, half_lam, bounds, most, f
         largest = 0.0
         for t in noted[:n_noted]:
             if abs(row[t]) + rest * rests[t] >= cut:
-                strength = abs(row_dot(points, t, resid[p]))
+                strength = row_dot(points, t, resid[p])
+                strength = abs(strength + pull_at(pulled, pulls, t + bounds.first))
                 largest = max(largest, strength)
                 if strength > bound:
                     count = insert_sorted(keys, ids, count, -strength, t)

@@ -67,6 +67,12 @@ def signed_step(gram, b, half_lam, z, support, count, factor, target):
     for a in range(count):
         target[a] = b[support[a]] - half_lam * np.sign(z[support[a]])
     cholesky_solve(factor, count, target)
+    return move_towards(gram, b, half_lam, z, support, count, target)
+
+
+@helper()
+def move_towards(gram, b, half_lam, z, support, count, target):
+    """Move to the ``target`` on the support as far as no sign changes; see :func:`signed_step`."""
     before = objective(gram, b, half_lam, z)
     start = in_float64(z)
     reached = True

@@ -13,7 +13,6 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.extmath import randomized_range_finder
 
 from srsg.kernels.arrays import LeftOut
 from srsg.types import FloatArray
@@ -127,22 +126,6 @@ def principal_axes(x: NDArray[np.floating], strength: float) -> FloatArray | Non
     if n_features - n_left_out > MOST_KEPT * n_features:
         return None
     return np.ascontiguousarray(axes[:, n_left_out:])
-
-
-def leading_scores(x: FloatArray, n_axes: int) -> FloatArray:
-    """Points along axes close to the leading principal axes, computed at little cost.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from srsg.points.principal import leading_scores
-    >>> x = np.array([[0.6, 0.8, 0.0], [0.8, -0.6, 0.0], [1.0, 0.0, 0.0]])
-    >>> np.linalg.norm(leading_scores(x, 2), axis=1).round(6)
-    array([1., 1., 1.])
-    """
-    sample = x[:: -(-len(x) // SAMPLE)]
-    axes = randomized_range_finder(sample.T, size=n_axes, n_iter=1, random_state=0)
-    return x @ np.ascontiguousarray(axes)
 
 
 def along(
