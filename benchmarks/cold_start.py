@@ -74,7 +74,6 @@ print(json.dumps(
 ))
 """
 
-BY_THEMSELVES = "sys.modules['srsg.kernels.parts'] = None  # as if numba did not have what it needs"
 NO_COLLECTION = "import gc; gc.disable()"
 
 THREADS = """
@@ -130,20 +129,20 @@ before this work.
 
 ## Why it is not longer
 
-- Helpers are linked into the kernels that call them and optimised only there
-  (`srsg.kernels.parts`). numba optimises each helper by itself as well, together with all that it
-  calls, and again with every function above it. That row of the table shows what it costs.
-- Python's garbage collection is paused while a kernel is compiled.
+- Helpers that a kernel calls in one place are inlined by numba (`inlined` in
+  `srsg.kernels.compiled`). numba compiles the others by themselves, together with all that they
+  call, and again with every function above them.
+- Python's garbage collection is paused while numba compiles.
 - Kernels take points as a pair of arrays, one for each precision, of which one is empty: to numba
   both are of one type, so float32 points need no second set of kernels.
 - Loops instead of `np.arange`, `np.ones`, `np.zeros` and `**`, no wrappers for C functions, no
   LAPACK within a kernel that every fit needs.
 
-Tried and dropped: `inline="always"` for all helpers (numba's own inlining takes longer than
-LLVM's), helpers without LLVM's first, function-wise optimisation (no difference), compiling on
-two threads (numba compiles under one lock, as the lines below the table show), and looking for
-functions that take longer to compile than they should: two fifths of the time are LLVM's, and the
-rest is spread over more than a hundred functions, none of which stands out.
+Tried and dropped: `inline="always"` for more helpers (no difference: numba's own inlining takes as
+long as it saves) or for a few large ones only (slower), compiling on two threads (numba compiles
+under one lock, as the lines below the table show), and classes derived from numba's compiler that
+compile helpers as parts of kernels only. These took a fifth less time, but numba does not promise
+to keep what they need.
 
 Compiled code has the same results, bit for bit, for both precisions, and is as fast.
 """
@@ -192,7 +191,6 @@ def one_round(others: list[Path]) -> dict[str, Run]:
         found["first fit"] = run(program(), here, cache)
         found["first fit of the next process"] = run(program(), here, cache)
         found["then float32 points"] = run(program("float32"), here, cache)
-    found["first fit, helpers compiled by themselves"] = run(program(prepare=BY_THEMSELVES), here)
     found["first fit, without garbage collection"] = run(program(prepare=NO_COLLECTION), here)
     return found
 

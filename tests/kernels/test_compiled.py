@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
 
 import pytest
+from numba.core import event
 
 import srsg.kernels.compiled as compiled
 
@@ -113,3 +115,29 @@ def test_only_the_last_versions_are_kept(tmp_path):
     compiled.remove_old(folders[1])  # in use, though its time is old
     left = {path.name for path in tmp_path.iterdir()}
     assert left == {"other", *(folders[k].name for k in (1, 3, 4, 5))}
+
+
+def test_garbage_collection_is_paused_while_numba_compiles():
+    seen = []
+
+    class Collecting(event.Listener):
+        def on_start(self, event):
+            pass
+
+        def on_end(self, event):
+            seen.append(gc.isenabled())
+
+    @compiled.helper()
+    def twice(x):
+        return 2 * x
+
+    @compiled.kernel(cache=False)
+    def apply(x):
+        return twice(x) + 1
+
+    assert gc.isenabled()
+    with event.install_listener("numba:compile", Collecting()):
+        assert apply(5.0) == 11
+    # The helper ends within the kernel; after the kernel, collection is on again.
+    assert seen[0] is False
+    assert gc.isenabled()

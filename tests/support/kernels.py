@@ -6,11 +6,7 @@ from numba import njit
 
 
 def from_python(helper):
-    """A kernel that does nothing but call the helper: helpers have no entry for Python, and a call
+    """The helper compiled for callers in Python: by itself it has no entry for them, and a call
     would end the process."""
-
-    @njit(error_model="numpy")
-    def call(*arguments):
-        return helper(*arguments)
-
-    return call
+    # The helper itself where the compiler is switched off.
+    return njit(error_model="numpy")(getattr(helper, "py_func", helper))

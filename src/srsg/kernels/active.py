@@ -3,7 +3,7 @@
 import numpy as np
 
 from srsg.kernels.codes import residual
-from srsg.kernels.compiled import helper
+from srsg.kernels.compiled import inlined
 from srsg.kernels.rows import row_count, row_dot, row_length
 from srsg.kernels.votes import (
     coefficient,
@@ -16,7 +16,7 @@ NORM_MARGIN = 1.0 + 1e-5
 """Points have unit norm up to the rounding of float32."""
 
 
-@helper()
+@inlined()
 def active_coordinates(codes, task):
     """The coordinates that Algorithm 1 starts with, sorted: the support of z^(0), and where
     ``c_t <= 0``."""
@@ -37,7 +37,7 @@ def active_coordinates(codes, task):
     return active[:size]
 
 
-@helper()
+@inlined()
 def with_entrants(coded, before, task, active, settings, run):
     """The active coordinates, and those that Algorithm 1 on all coordinates might move, sorted.
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from srsg.kernels.codes import residual
-from srsg.kernels.compiled import ZERO, helper, kernel
+from srsg.kernels.compiled import ZERO, helper, inlined, kernel
 from srsg.kernels.correlations import insert_sorted
 from srsg.kernels.lasso import solve_lasso
 from srsg.kernels.linalg import assign, dot
@@ -105,7 +105,7 @@ def solve_over_candidates(points, targets, codes, half_lam):
                 break
 
 
-@helper()
+@inlined()
 def solve_working_set(products, b, half_lam, codes, p, place, size):
     """Solve over the candidates at ``place[:size]``."""
     # Copied, because the solver takes matrices without gaps between their rows.
@@ -119,7 +119,7 @@ def solve_working_set(products, b, half_lam, codes, p, place, size):
         codes.value[p, place[a]] = z[a]
 
 
-@helper()
+@inlined()
 def add_worst(points, resid, codes, p, half_lam, place, size):
     """Let the candidates that violate the conditions most into the working set, worst first."""
     most = max(JOINING_LIMIT, size // 2)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from srsg.kernels.compiled import helper, kernel
+from srsg.kernels.compiled import helper, inlined, kernel
 from srsg.kernels.rows import row_count, subtract_row, write_row
 
 
@@ -80,7 +80,7 @@ def renew(codes, joining, count, new):
             keep_sorted_support(new, p)
 
 
-@helper()
+@inlined()
 def neighbors_of(neighbors, i):
     return neighbors.index[neighbors.starts[i] : neighbors.starts[i + 1]]
 

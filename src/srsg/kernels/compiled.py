@@ -1,5 +1,7 @@
 """How the kernels are compiled, and where the compiled code is kept: one place for the options."""
 
+import gc
+import os
 import shutil
 import tempfile
 from contextlib import suppress
@@ -10,7 +12,6 @@ from pathlib import Path
 import numpy as np
 from numba import config, njit
 from numba.core import event
-from numba.misc.appdirs import AppDirs
 
 # Lets the compiler vectorise a sum. The order of the additions is fixed at compile time, so a
 # result depends on its operands alone. The flags that assume there is no NaN or infinity are left
@@ -48,10 +49,11 @@ def cache_folder(sources):
     digest = sources_digest(sources)
     if digest is None:
         return None
-    beside, own = sources / "__pycache__", AppDirs("srsg", appauthor=False).user_cache_dir
-    for place in [config.CACHE_DIR] if config.CACHE_DIR else [beside, own]:
-        folder = Path(place) / f"srsg-kernels-{digest}"
-        with suppress(OSError):
+    caches = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    own = [sources / "__pycache__", Path(caches, "srsg")]
+    for place in [Path(config.CACHE_DIR)] if config.CACHE_DIR else own:
+        with suppress(OSError, RuntimeError):  # not writable, or nobody's home
+            folder = place.expanduser() / f"srsg-kernels-{digest}"
             folder.mkdir(parents=True, exist_ok=True)
             tempfile.TemporaryFile(dir=folder).close()  # the only sure sign that it is writable
             folder.touch()  # used now, so the last to be removed
@@ -75,22 +77,6 @@ if FOLDER:
     remove_old(FOLDER)
 
 
-def _compilers():
-    """Options for kernels, and for helpers, which are compiled as parts of kernels.
-
-    They rely on parts of numba that it does not promise to keep. If these have changed, there are
-    no such options: everything works, but compiling takes half as long again.
-    """
-    try:
-        from srsg.kernels.parts import KernelCompiler, PartCompiler
-    except ImportError:
-        return {}, {}
-    return {"pipeline_class": KernelCompiler}, {"pipeline_class": PartCompiler}
-
-
-_AS_KERNELS, _AS_PARTS = _compilers()
-
-
 # Without the GIL, our own threads run kernels side by side. With numpy's error model, a division by
 # zero gives infinity or NaN, so loops need no check that raises an exception. Nobody calls our
 # functions from C.
@@ -105,7 +91,7 @@ def kernel(**options):
         # setting is restored, since it is meant for the user's functions too.
         users = config.CACHE_DIR
         config.CACHE_DIR = str(FOLDER or users)
-        made = {**_OPTIONS, **_AS_KERNELS, **options}
+        made = {**_OPTIONS, **options}
         try:
             return njit(**{"cache": True, **made})(function)
         except RuntimeError:  # no folder can be written: each process compiles for itself
@@ -139,7 +125,33 @@ def when_compiling(tell):
     return event.install_listener("numba:compile", _Once(tell))
 
 
-HELPER_OPTIONS = {**_OPTIONS, "no_cpython_wrapper": True, **_AS_PARTS}
+class _NoCollection(event.Listener):
+    """Pauses Python's search for garbage, which takes a sixth of the compile time, for nothing.
+
+    Compiling makes millions of objects, and nearly all of them are still in use when it ends.
+    """
+
+    def __init__(self):
+        self._was_on = []  # one entry for each function on its way: helpers within kernels
+
+    def on_start(self, event):
+        self._was_on.append(gc.isenabled())
+        gc.disable()
+
+    def on_end(self, event):
+        if self._was_on.pop():
+            gc.enable()
+
+
+event.register("numba:compile", _NoCollection())
+
+
+HELPER_OPTIONS = {**_OPTIONS, "no_cpython_wrapper": True}
 
 helper = partial(njit, **HELPER_OPTIONS)
 """A function that only kernels call: part of their code, so it needs no entry of its own."""
+
+inlined = partial(helper, inline="always")
+"""A helper that a kernel calls in one place, where numba puts its code before it compiles the
+kernel. Other helpers are compiled by themselves, and once more in every function that calls them.
+In exchange, an inlined one has the ``fastmath`` of its caller, so sums have their own helpers."""

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from srsg.kernels.compiled import helper, kernel
+from srsg.kernels.compiled import helper, inlined, kernel
 from srsg.kernels.linalg import fill
 
 
-@helper()
+@inlined()
 def reach(points, radius, i, j):
     """The radius at which the dense regions around two points meet."""
     squared = 0.0

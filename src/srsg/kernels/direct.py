@@ -8,7 +8,7 @@ cost the cube.
 
 import numpy as np
 
-from srsg.kernels.compiled import ZERO, helper
+from srsg.kernels.compiled import ZERO, helper, inlined
 from srsg.kernels.linalg import (
     cholesky_solve,
     dot,
@@ -24,7 +24,7 @@ POINTS_PER_UPDATE = 8
 is faster."""
 
 
-@helper()
+@inlined()
 def minimise_on_support(gram, b, half_lam, z, support, factor, target):
     """Shrink the support of ``z`` until the minimiser with its signs is reached.
 
@@ -45,7 +45,7 @@ def minimise_on_support(gram, b, half_lam, z, support, factor, target):
         count, known = drop_zeros(z, support, count, known, factor)
 
 
-@helper()
+@inlined()
 def move_to_smaller_support(z, support, independent, factor, direction):
     """Move along codes of equal fit, without raising the l1 norm, until a coordinate is zero."""
     # The signs are the gradient of the l1 norm.
@@ -56,7 +56,7 @@ def move_to_smaller_support(z, support, independent, factor, direction):
     to_first_zero(z, support, independent + 1, direction, np.inf)
 
 
-@helper()
+@inlined()
 def signed_step(gram, b, half_lam, z, support, count, factor, target):
     """Move to the minimiser with the signs of ``z``, or at least to a zero.
 
@@ -112,7 +112,7 @@ def to_first_zero(z, support, count, direction, farthest):
     z[support[blocking]] = 0.0
 
 
-@helper()
+@inlined()
 def drop_zeros(z, support, count, known, factor):
     """Take the coordinates that became zero out of the support, and out of the factor's known rows.
 

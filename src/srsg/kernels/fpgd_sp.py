@@ -4,7 +4,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from srsg.kernels.compiled import ZERO, helper, kernel
+from srsg.kernels.compiled import ZERO, helper, inlined, kernel
 from srsg.kernels.linalg import assign, cholesky, dot, fill, in_float64, multiply
 from srsg.kernels.votes import coefficient, position
 
@@ -34,12 +34,12 @@ the largest residual norm and the largest distance ``||X (m^(k) - z^(0))||``. Th
 gradient of every coordinate that took no part."""
 
 
-@helper()
+@inlined()
 def no_trace():
     return Trace(np.empty(0), np.empty((0, 0)), np.empty((0, 0)))
 
 
-@helper()
+@inlined()
 def hard_threshold(u, step, gamma, c):
     """The proximal map T of eq. (8) for one coordinate."""
     # Where ``c <= 0`` the simplified objective (7) has no penalty, so nothing is cut.
@@ -66,7 +66,7 @@ def record(trace, k, value, z, v):
         assign(trace.v[k], v)
 
 
-@helper()
+@inlined()
 def run_fpgd_sp(gram, b, power, c, z, touched, settings, trace):
     """Minimise eq. (7) from ``z``, in place.
 
@@ -196,7 +196,7 @@ def stable_step(gram, moves, step):
     return min(step, 0.5 / high)
 
 
-@helper()
+@inlined()
 def power_bound(gram, chosen):
     """A lower bound of the largest eigenvalue of some rows and columns, by power iterations.
 
@@ -242,7 +242,7 @@ def is_above_spectrum(gram, moves, bound):
     return cholesky(shifted, support, count, np.empty((size, size))) == count
 
 
-@helper()
+@inlined()
 def is_part_of(some, others):
     for k in range(some.shape[0]):
         if some[k] and not others[k]:
@@ -250,7 +250,7 @@ def is_part_of(some, others):
     return True
 
 
-@helper()
+@inlined()
 def run_on(problem, codes, task, active, settings):
     """Algorithm 1 for one point on the active coordinates, from its present code.
 

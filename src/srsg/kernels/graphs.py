@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from srsg.kernels.compiled import helper, kernel
+from srsg.kernels.compiled import helper, inlined, kernel
 from srsg.kernels.linalg import fill
 
 LARGEST_MOVE = 4.0
@@ -13,7 +13,7 @@ NEGATIVES = 4
 """Random points that push a point away for every edge that pulls it."""
 
 
-@helper()
+@inlined()
 def walks_to(starts, columns, weights, j, reached):
     """Weight of the two-step walks that end in vertex j; ``reached`` weighs their first steps."""
     total = 0.0

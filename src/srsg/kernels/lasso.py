@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from srsg.kernels.compiled import helper, kernel
+from srsg.kernels.compiled import helper, inlined, kernel
 from srsg.kernels.direct import minimise_on_support
 from srsg.kernels.linalg import assign, backward_solve, cholesky, dot, forward_solve
 from srsg.kernels.rows import dense_row, gather_rows, gram_of_rows, row_count, row_dot, subtract_row
@@ -22,7 +22,7 @@ ROUNDING = 1e-13
 """Violations below this, for each unit of the code's l1 norm, are rounding."""
 
 
-@helper()
+@inlined()
 def coordinate_sweep(gram, half_lam, z, gradient):
     """One cyclic pass of coordinate descent; ``gradient`` is ``b - G z``, kept up to date.
 
@@ -69,7 +69,7 @@ def violation_at(half_lam, z, gradient):
     return abs(gradient - half_lam * np.sign(z))
 
 
-@helper()
+@inlined()
 def worst_violation(half_lam, z, gradient):
     """Largest violation of the optimality conditions; ``gradient`` is ``b - G z``."""
     worst = 0.0
@@ -78,7 +78,7 @@ def worst_violation(half_lam, z, gradient):
     return worst
 
 
-@helper()
+@inlined()
 def solve_lasso(gram, b, half_lam, z):
     """Minimise over ``z`` in place, from the given ``z``.
 
@@ -142,7 +142,7 @@ def solve_working_sets(points, targets, codes, penalty, resid, inside):
         inside.power[p], inside.inner[p], inside.l1_norm[p] = terms
 
 
-@helper()
+@inlined()
 def sorted_support(index, z):
     """The places of the non-zeros, sorted by the index of their points."""
     # By insertion: supports are short.
@@ -159,7 +159,7 @@ def sorted_support(index, z):
     return support[:count]
 
 
-@helper()
+@inlined()
 def violation_inside(atoms, resid, z, half_lam, ridge):
     """Largest violation of the optimality conditions by a point of the working set.
 
@@ -173,7 +173,7 @@ def violation_inside(atoms, resid, z, half_lam, ridge):
     return worst
 
 
-@helper()
+@inlined()
 def polish(gram, b, half_lam, z, support):
     """Replace ``z`` on its support by the exact minimiser, if that has the same signs."""
     count = support.shape[0]
@@ -194,7 +194,7 @@ def polish(gram, b, half_lam, z, support):
         z[support[a]] = target[a]
 
 
-@helper()
+@inlined()
 def gap_terms(own, resid, z, support, ridge):
     """What the duality gap is made of: ``|r|^2``, ``r' x`` and ``|z|_1``.
 
@@ -213,7 +213,7 @@ def gap_terms(own, resid, z, support, ridge):
     return power, inner, l1_norm
 
 
-@helper()
+@inlined()
 def duality_gap(terms, half_lam, worst):
     """The duality gap: an upper bound on how far the objective is above its minimum.
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from srsg.kernels.compiled import VECTORISED, ZERO, helper
+from srsg.kernels.compiled import VECTORISED, ZERO, helper, inlined
 
 PIVOT_ROUNDING = 1e-14
 """A pivot below this fraction of the diagonal entry is rounding: the point is a combination of
@@ -179,7 +179,7 @@ def cholesky_solve(factor, size, rhs):
     backward_solve(factor, size, rhs)
 
 
-@helper()
+@inlined()
 def null_direction(factor, independent, gradient, direction):
     """A direction along which the fit stays the same and a function does not rise.
 

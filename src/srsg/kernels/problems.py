@@ -11,7 +11,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from srsg.kernels.compiled import helper
+from srsg.kernels.compiled import helper, inlined
 from srsg.kernels.linalg import dot
 from srsg.kernels.rows import dense_row, gather_rows, gram_of_rows, row_dot
 
@@ -19,7 +19,7 @@ Problem = namedtuple("Problem", "gram b power")
 """``X_A' X_A``, ``X_A' x`` and ``x' x`` for the coordinates A of a point x."""
 
 
-@helper()
+@inlined()
 def new_problem(points, targets, p, active):
     """The problem of target p on the active coordinates, computed from the points."""
     # Points are gathered and converted once: each of them enters many inner products.
@@ -37,7 +37,7 @@ def row_of(k):
     return 1 + k + k * (k + 1) // 2
 
 
-@helper()
+@inlined()
 def keep(kept, row, active, problem):
     """Keep a problem for the next sweep, if there is room for it.
 
@@ -60,7 +60,7 @@ def keep(kept, row, active, problem):
             numbers[start + 1 + j] = problem.gram[k, j]
 
 
-@helper()
+@inlined()
 def find_in_kept(kept, row, active, places):
     """Find the places of the active coordinates in the problem kept for a row.
 
@@ -79,7 +79,7 @@ def find_in_kept(kept, row, active, places):
     return size >= 0
 
 
-@helper()
+@inlined()
 def part_of_kept(kept, row, places):
     """The problem of a row, restricted to the coordinates at the given places."""
     # Reading a number instead of computing it saves as many steps as there are features.

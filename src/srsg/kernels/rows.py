@@ -19,7 +19,7 @@ from numba import types
 from numba.extending import overload
 
 from srsg.kernels.arrays import SparseRows
-from srsg.kernels.compiled import HELPER_OPTIONS, helper
+from srsg.kernels.compiled import HELPER_OPTIONS, helper, inlined
 from srsg.kernels.linalg import (
     assign,
     dot,
@@ -47,7 +47,7 @@ def subtract_sparse(rows, k, factor, out):
         out[rows.indices[at]] -= factor * rows.data[at]
 
 
-@helper()
+@inlined()
 def subtract_vector(row, factor, out):
     for j in range(out.shape[0]):
         out[j] -= factor * row[j]

@@ -9,7 +9,7 @@ without the additional coordinate they are dependent.
 
 import numpy as np
 
-from srsg.kernels.compiled import ZERO, helper, kernel
+from srsg.kernels.compiled import ZERO, inlined, kernel
 from srsg.kernels.linalg import (
     cholesky,
     cholesky_solve,
@@ -29,7 +29,7 @@ STEPS_PER_NEIGHBOR = 50
 """Supports tried per neighbour before giving up; one or two are usual."""
 
 
-@helper()
+@inlined()
 def lifted_direction(start, end, distance, out):
     """The unit vector from one point to another, and a one."""
     last = out.shape[0] - 1
@@ -38,7 +38,7 @@ def lifted_direction(start, end, distance, out):
     out[last] = 1.0
 
 
-@helper()
+@inlined()
 def signed_minimiser(penalty, sign, support, count, factor, target):
     """The minimiser on the plane ``sum c = 1`` with the given signs; returns its multiplier.
 
@@ -62,7 +62,7 @@ def signed_minimiser(penalty, sign, support, count, factor, target):
     return multiplier
 
 
-@helper()
+@inlined()
 def settle(gram, penalty, c, sign, multiplier):
     """Move to the minimiser with the given signs, dropping every coordinate that reaches zero.
 
@@ -121,7 +121,7 @@ def settle(gram, penalty, c, sign, multiplier):
     return multiplier, first
 
 
-@helper()
+@inlined()
 def solve_on_plane(gram, penalty, c):
     """Minimise ``penalty' |c| + 1/2 c' G c`` subject to ``sum c = 1``, into ``c``.
 
@@ -164,7 +164,7 @@ def solve_on_plane(gram, penalty, c):
         sign[entering] = entering_sign
 
 
-@helper()
+@inlined()
 def normalise(c):
     """Remove the rounding error from ``sum c = 1``."""
     total = 0.0
@@ -174,7 +174,7 @@ def normalise(c):
         c[k] /= total
 
 
-@helper()
+@inlined()
 def duality_gap(directions, penalty, c):
     """A bound on how far the objective of ``c`` is above its minimum.
 

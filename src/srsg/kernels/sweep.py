@@ -12,7 +12,7 @@ import numpy as np
 
 from srsg.kernels.active import active_coordinates, with_entrants
 from srsg.kernels.codes import neighbors_of
-from srsg.kernels.compiled import helper, kernel
+from srsg.kernels.compiled import inlined, kernel
 from srsg.kernels.fpgd_sp import run_on
 from srsg.kernels.problems import find_in_kept, keep, new_problem, part_of_kept
 from srsg.kernels.votes import count_votes
@@ -26,7 +26,7 @@ Task = namedtuple("Task", "own row votes")
 its neighbours, from which its ``c_t`` follow."""
 
 
-@helper()
+@inlined()
 def store(codes, p, active, z):
     """Write a code into its row; returns whether its support changed."""
     # The old support is compared while it is overwritten: its entries from ``total`` on are still
@@ -44,7 +44,7 @@ def store(codes, p, active, z):
     return changed
 
 
-@helper()
+@inlined()
 def solve(coded, task, before, codes, settings, kept, outcome):
     """Algorithm 1 on all coordinates for one point; False if its code has no room in ``codes``."""
     p = task.row

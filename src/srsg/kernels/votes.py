@@ -4,7 +4,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from srsg.kernels.compiled import helper
+from srsg.kernels.compiled import helper, inlined
 
 Votes = namedtuple("Votes", "index count voters")
 """How many of the ``voters`` (a point's neighbours) use each index, sorted by index; indices that
@@ -36,7 +36,7 @@ def position(index, t):
     return low if low < index.shape[0] and index[low] == t else -1
 
 
-@helper()
+@inlined()
 def count_votes(before, codes, i, neighbors):
     """Count how many neighbours of point i use each index.
 
@@ -75,7 +75,7 @@ def coefficient(votes, t):
     return votes.voters if place < 0 else votes.voters - 2 * votes.count[place]
 
 
-@helper()
+@inlined()
 def smallest_positive_coefficient(votes):
     """The smallest ``c_t > 0`` of any t."""
     # For the points that no neighbour uses, nearly all of them, ``c_t`` is the number of voters.
