@@ -100,9 +100,8 @@ def test_matching_pursuit_of_near_duplicates_depends_on_no_block():
 def test_a_product_rounded_to_zero_is_computed_again():
     points = np.array([[1.0, 0.0], [0.0, 1.0], [0.6, 0.8]])
     resid = np.array([[1e-9, 1e-9]])
-    index, strength = np.empty(1, np.int64), np.empty(1)
     zeros = np.zeros((1, 3), np.float32)
-    strongest(points, np.array([0]), resid, zeros, Codes.empty(1), 1e-6, index, strength)
+    index, strength = strongest(points, np.array([0]), resid, zeros, Codes.empty(1), 1e-6)
     assert index[0] == 2
     assert strength[0] == pytest.approx(1.4e-9)
 

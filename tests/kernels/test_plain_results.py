@@ -21,7 +21,7 @@ from srsg.coding import (
     smce_codes,
     srsg_codes,
 )
-from srsg.coding.neighbors import nearest_neighbors
+from srsg.coding.neighbors import best_of, nearest_neighbors
 from srsg.cutting.embedding import agreement
 from srsg.kernels import direct, linalg, problems
 from srsg.kernels.arrays import (
@@ -37,7 +37,7 @@ from srsg.kernels.arrays import (
 )
 from srsg.kernels.candidates import add_candidates, nearest_candidates, solve_over_candidates
 from srsg.kernels.codes import keep_supports, renew, residuals, support_distances
-from srsg.kernels.correlations import merge, nearest, violators
+from srsg.kernels.correlations import nearest, violators
 from srsg.kernels.graphs import chebyshev, dependency_levels, spread_out
 from srsg.kernels.scattering import folded_products
 from srsg.points import Points, unit_points
@@ -59,13 +59,6 @@ new_problem, keep, find_in_kept, part_of_kept = (
 minimise_on_support, drop_zeros = map(from_python, (direct.minimise_on_support, direct.drop_zeros))
 
 ENGINES = [ThreadEngine(1), ThreadEngine(1, block_size=4)]
-
-
-def renewed(codes, joining, count):
-    """The codes without their zeros, each with some points added."""
-    new = Codes.empty(len(count), int(np.max(codes.size + count, initial=0)))
-    renew(codes, joining, count, new)
-    return new
 
 
 def points_like(kind, n=14, d=5, seed=0):
@@ -360,16 +353,9 @@ def test_nearest_in_a_shard():
     shard = points.x[4:]
     own = np.array([0, 6, -1])
     targets = np.vstack([points.x[[0, 6]], points.x[5]])
-    found = SortedLists.empty(3, 4)
     products = (targets @ shard.T).astype(np.float32)
-    nearest(
-        shard,
-        targets,
-        own,
-        products,
-        ScanBounds(4, 0.0, 1e-6, LeftOut.nothing(*products.shape)),
-        found,
-    )
+    bounds = ScanBounds(4, 0.0, 1e-6, LeftOut.nothing(*products.shape))
+    found = nearest(shard, targets, own, products, bounds, 4)
     for p in range(3):
         distances = ((shard - targets[p]) ** 2).sum(axis=1)
         if own[p] >= 4:
@@ -382,12 +368,12 @@ def test_nearest_in_a_shard():
 def test_lists_of_shards_are_merged_with_ties_by_index():
     one = SortedLists(np.array([[2, 5, 0]]), np.array([[0.1, 0.4, np.inf]]), np.array([2]))
     two = SortedLists(np.array([[1, 9, 7]]), np.array([[0.4, 0.4, 0.5]]), np.array([3]))
-    best = SortedLists.best_of([one, two], 4, merge)
-    assert best.index.tolist() == [[2, 1, 5, 9]]
-    assert best.key.tolist() == [[0.1, 0.4, 0.4, 0.4]]
-    assert best.size.tolist() == [4]
-    few = SortedLists.best_of([one, one], 6, merge)
-    assert few.size.tolist() == [4]
+    best = best_of([one, two])
+    assert best.index.tolist() == [[2, 1, 5]]
+    assert best.key.tolist() == [[0.1, 0.4, 0.4]]
+    assert best.size.tolist() == [3]
+    few = best_of([one._replace(size=np.array([1]))] * 2)
+    assert few.size.tolist() == [2]
 
 
 @pytest.mark.parametrize("most", [2, 5])
@@ -396,7 +382,6 @@ def test_violators_are_the_worst(most, pulled):
     points = points_like("general")
     resid, own, half_lam = points.x[[3, 8]] * 0.9, np.array([3, 8]), np.array([0.2, 0.5])
     codes = Codes(np.array([[5, 0], [1, 2]]), np.zeros((2, 2)), np.array([1, 2]))
-    found, outside = SortedLists.empty(2, 5), np.zeros(2)
     products = (resid @ points.x.T).astype(np.float32)
     bounds = ScanBounds(0, 1e-10, points.correlation_error, LeftOut.nothing(*products.shape))
     most = np.array([most, most])
@@ -408,8 +393,8 @@ def test_violators_are_the_worst(most, pulled):
         pull = Pull(csr.indptr.astype(np.int64), csr.indices.astype(np.int64), csr.data)
     else:
         pull = NO_PULL
-    about = own, resid, products, codes, half_lam, pull, rows, bounds, most, found, outside
-    violators(points.x, *about)
+    about = own, resid, products, codes, half_lam, pull, rows, bounds, most, 5
+    found, outside = violators(points.x, *about)
     for p in range(2):
         strength = np.abs(points.x @ resid[p] + pulls[rows[p]])
         strength[[own[p], *codes.index[p, : codes.size[p]]]] = 0
@@ -432,11 +417,11 @@ def test_codes_lose_zeros_and_keep_their_values():
     assert copy.index[0, :3].tolist() == [1, 5, 7]
     assert copy.value[0, :3].tolist() == [3.0, -2.0, 1.0]
     joining, count = np.array([[9, 4], [8, 6]]), np.array([2, 0])
-    more = renewed(codes, joining, count)
+    more = renew(codes, joining, count)
     assert more.size.tolist() == [5, 0]
     assert more.index[0].tolist()[:5] == [7, 5, 1, 9, 4]
     assert more.value[0].tolist()[:3] == [1.0, -2.0, 3.0]
-    done = renewed(codes, joining, np.array([0, 1]))
+    done = renew(codes, joining, np.array([0, 1]))
     assert done.index[0, :3].tolist() == [1, 5, 7]
     assert done.value[0, :3].tolist() == [3.0, -2.0, 1.0]
     assert done.index[1, :1].tolist() == [8]
@@ -451,8 +436,7 @@ def test_residuals():
     points = points_like("general")
     rng = np.random.default_rng(1)
     Z = sparse.csr_array(rng.standard_normal((14, 14)) * (rng.random((14, 14)) < 0.3))
-    out = np.empty((14, 5))
-    residuals(points.x, points.x, Codes.from_csr(Z, spare=2), out)
+    out = residuals(points.x, points.x, Codes.from_csr(Z, spare=2))
     np.testing.assert_allclose(out, points.x - Z @ points.x, atol=1e-13)
 
 

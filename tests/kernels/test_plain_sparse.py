@@ -15,6 +15,7 @@ from fuzz.invariants import l1_violation
 from srsg.coding import l1_codes, new_srsg_codes, omp_codes, srsg_codes
 from srsg.points import Points, Rows, unit_points
 from srsg.running import ThreadEngine
+from srsg.running.engine import in_blocks
 from support import plain
 
 ENGINE = ThreadEngine(1, block_size=5)
@@ -34,7 +35,8 @@ def dense_and_sparse(n=12, d=7, seed=0, clusters=False):
 class InTwoShards(ThreadEngine):
     """Scans the points in two parts, as workers of a cluster do."""
 
-    def scan(self, task, points, blocks, *, label, done=None):
+    def scan(self, task, points, wanted, *, label, done=None):
+        blocks = in_blocks(wanted, self.block_size)
         return self.map(partial(self._scan, task), points, blocks, label=label, done=done)
 
     @staticmethod

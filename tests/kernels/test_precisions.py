@@ -72,10 +72,8 @@ def test_float32_points_are_converted_before_any_product(table):
     single = unit_points(table.astype(np.float32)).x
     assert single.dtype == np.float32
     codes = Codes(np.array([[1, 2]]), np.array([[0.3, -0.7]]), np.array([2]))
-    found = [np.empty((1, table.shape[1])) for _ in range(2)]
-    residuals(kernel_rows(single), kernel_rows(single[:1]), codes, found[0])
     double = single.astype(np.float64)
-    residuals(kernel_rows(double), kernel_rows(double[:1]), codes, found[1])
+    found = (residuals(kernel_rows(x), kernel_rows(x[:1]), codes) for x in (single, double))
     np.testing.assert_array_equal(*found)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from srsg.kernels.arrays import LeftOut, ScanBounds, SortedLists
+from srsg.kernels.arrays import LeftOut, ScanBounds
 from srsg.kernels.correlations import nearest
 from srsg.points import (
     TILE,
@@ -75,10 +75,10 @@ def test_equal_points_are_at_distance_zero(texts):
     twice = sparse.csr_array(sparse.vstack([texts, texts]))
     points = unit_points(twice)
     dense = points.x.toarray()
-    found = SortedLists.empty(points.n, 2)
     bounds = ScanBounds(0, 0.0, points.correlation_error, LeftOut.nothing(points.n, points.n))
     own = np.arange(points.n)
-    nearest(kernel_rows(points.x), dense, own, points.correlations(dense), bounds, found)
+    products = points.correlations(dense)
+    found = nearest(kernel_rows(points.x), dense, own, products, bounds, 2)
     assert (found.key[:, 0] == 0).all()
     far = dense[own] - dense[found.index[:, 1]]
     np.testing.assert_allclose(found.key[:, 1], (far**2).sum(axis=1), atol=1e-14)

@@ -164,8 +164,7 @@ def _code(
 
     # Second half: points that correlate with the residual of the first code, with either sign.
     # Residuals have both signs even where points have not.
-    resid = np.empty(targets.shape)
-    residuals(x, coded, codes, resid)
+    resid = residuals(x, coded, codes)
     left_over = [search(sign * resid, rows, n_candidates) for sign in (1, -1)]
     add_candidates(codes, strongest_of(left_over, n_candidates), n_candidates)
     solve_over_candidates(x, coded, codes, lam / 2)
@@ -182,12 +181,9 @@ def _certify(data: tuple[Points, sparse.csr_array], rows: IntArray, *, lam: floa
     codes = Codes.from_csr(all_codes[rows])
     resid, inside = _polish(points, points.x[rows], codes, lam)
     correlations, error = points.correlations(resid), points.correlation_error
-    index, outside = np.empty(len(rows), np.int64), np.empty(len(rows))
     # The strongest point outside the code decides how far the code is from optimal over all points.
-    strongest(points.for_kernels, rows, resid, correlations, codes, error, index, outside)
-    certificate = Certificate.empty(len(rows))
-    certify(inside, np.full(len(rows), lam / 2), outside, certificate)
-    return certificate
+    _, outside = strongest(points.for_kernels, rows, resid, correlations, codes, error)
+    return certify(inside, np.full(len(rows), lam / 2), outside)
 
 
 def _polish(

@@ -39,15 +39,12 @@ def smallest_empty_lam(
 def _largest(points: Points, block: Queries) -> FloatArray:
     vectors = dense_rows(block.vectors(Rows(points.x))).astype(np.float64)
     # The residual of an empty code is the point itself, so this is the first scan of the l1 codes.
-    index, strength = np.empty(len(block), np.int64), np.empty(len(block))
-    strongest(
+    _, strength = strongest(
         points.for_kernels,
         block.own,
         vectors,
         points.correlations(vectors),
         Codes.empty(len(block)),
         points.correlation_error,
-        index,
-        strength,
     )
     return strength

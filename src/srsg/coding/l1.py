@@ -22,6 +22,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from srsg.coding.approximate import approximate_l1_codes
+from srsg.coding.neighbors import best_of, in_rows
 from srsg.graph import Coded
 from srsg.kernels.arrays import (
     NO_PULL,
@@ -34,7 +35,7 @@ from srsg.kernels.arrays import (
     SortedLists,
 )
 from srsg.kernels.codes import renew
-from srsg.kernels.correlations import merge, nearest, violators
+from srsg.kernels.correlations import nearest, violators
 from srsg.kernels.lasso import certify, solve_working_sets
 from srsg.points import Points, Queries, Rows, kernel_rows, row_slices
 from srsg.points.principal import (
@@ -354,15 +355,8 @@ def _scan_all(
     done: Callable[[Scanned], None] | None = None,
 ) -> list[Scanned]:
     """One scan of some queries, in blocks that suit the engine."""
-
-    def needed_per_row() -> float:
-        """How many points a row needs to start, judged by one block."""
-        some = sets[: engine.block_size]
-        return len(task.rows(ScanBlock(queries[some.rows], some))) / max(1, len(some))
-
-    rows_per_block = engine.rows_per_block(points, len(sets.rows), needed_per_row)
-    blocks = ScanBlock.all_of(queries, sets, rows_per_block)
-    return engine.scan(task, points, blocks, label=label, done=done)
+    wanted = ScanBlock(queries[sets.rows], sets)
+    return engine.scan(task, points, wanted, label=label, done=done)
 
 
 def _in_order(
@@ -546,11 +540,11 @@ class ScanBlock(Sized):
     queries: Queries
     sets: WorkingSets
 
-    @classmethod
-    def all_of(cls, queries: Queries, sets: WorkingSets, block_size: int) -> list[Self]:
-        """The working sets in blocks, each with its queries."""
-        parts = [sets[start : start + block_size] for start in range(0, len(sets), block_size)]
-        return [cls(queries[part.rows], part) for part in parts]
+    def __len__(self) -> int:
+        return len(self.sets)
+
+    def __getitem__(self, chosen: slice) -> Self:
+        return type(self)(self.queries[chosen], self.sets[chosen])
 
 
 @dataclass(frozen=True)
@@ -574,6 +568,18 @@ class _ShardView(Sized):
     neighbors: SortedLists
     violators: SortedLists
     outside: FloatArray
+
+    @classmethod
+    def in_rows(cls, parts: Sequence[Self]) -> Self:
+        """What several parts of a block were told, one below the other."""
+        near, worst = [part.neighbors for part in parts], [part.violators for part in parts]
+        return cls(in_rows(near), in_rows(worst), np.concatenate([part.outside for part in parts]))
+
+    @classmethod
+    def of_all(cls, views: Sequence[Self]) -> Self:
+        """What all shards tell: the worst of all are among the worst of each."""
+        near, worst = [view.neighbors for view in views], [view.violators for view in views]
+        return cls(best_of(near), best_of(worst), np.max([view.outside for view in views], axis=0))
 
 
 @dataclass(frozen=True)
@@ -702,58 +708,47 @@ class L1Scan:
     def scan_shard(self, shard: Points, started: _SolvedBlock) -> _ShardView:
         """Compare the residuals with all points of a shard."""
         sets, most = started.sets, self.joining_limits(started.sets)
-        neighbors = SortedLists.empty(len(most), self.n_neighbors)
-        worst = SortedLists.empty(len(most), int(most.max()))
-        outside = np.empty(len(most))
+        views = []
         # A part at a time: the correlations of all queries with all points might not fit in memory.
         # One array serves all parts: allocating it again may cost as much as the product itself.
         room = np.empty((min(self.block_size, len(most)), shard.n), np.float32)
-        for first in range(0, len(most), self.block_size):
-            part = slice(first, first + self.block_size)
-            own, resid = started.own[part], started.resid[part]
+        for rows in row_slices(len(most), self.block_size):
+            own, resid, part = started.own[rows], started.resid[rows], sets[rows]
             correlations, left_out = shard.bounded_correlations(resid, room)
             bounds = ScanBounds(shard.first, self.tol, shard.correlation_error, left_out)
-            if self.n_neighbors:
-                # In the first scan working sets are empty: the residuals are the points themselves.
-                # This comes first, because `violators` overwrites the correlations.
-                nearest(shard.for_kernels, resid, own, correlations, bounds, neighbors.take(part))
-            violators(
+            # In the first scan working sets are empty: the residuals are the points themselves.
+            # Neighbours come first, because `violators` overwrites the correlations.
+            near = nearest(shard.for_kernels, resid, own, correlations, bounds, self.n_neighbors)
+            worst, outside = violators(
                 shard.for_kernels,
                 own,
                 resid,
                 correlations,
-                sets.codes.take(part),
-                sets.penalty.half_lam[part],
+                part.codes,
+                part.penalty.half_lam,
                 self.pull,
-                sets.rows[part],
+                part.rows,
                 bounds,
-                most[part],
-                worst.take(part),
-                outside[part],
+                most[rows],
+                int(most.max()),
             )
-        return _ShardView(neighbors, worst, outside)
+            views.append(_ShardView(near, worst, outside))
+        return views[0] if len(views) == 1 else _ShardView.in_rows(views)
 
-    def finish(self, started: _SolvedBlock, found: Sequence[_ShardView]) -> Scanned:
-        """Put together what the shards found, and let the worst violators join."""
-        # The worst of all shards are among the worst of each, so these lists are enough.
+    def finish(self, started: _SolvedBlock, views: Sequence[_ShardView]) -> Scanned:
+        """Put together what the shards show, and let the worst violators join."""
         sets, most = started.sets, self.joining_limits(started.sets)
-        near, violating = [view.neighbors for view in found], [view.violators for view in found]
-        outside = np.max([view.outside for view in found], axis=0)
-        neighbors = SortedLists.best_of(near, self.n_neighbors, merge).index
-        worst = SortedLists.best_of(violating, int(most.max()), merge)
-        certificate = Certificate(*np.zeros((2, len(most))))
-        certify(started.inside, sets.penalty.half_lam, outside, certificate)
-        joining = np.zeros_like(most) if self.last else np.minimum(worst.size, most)
+        view = views[0] if len(views) == 1 else _ShardView.of_all(views)
+        certificate = certify(started.inside, sets.penalty.half_lam, view.outside)
+        joining = np.minimum(view.violators.size, 0 if self.last else most)
         # Points that a code does not use would only make its next problem larger, so they leave.
         # They may come back, but the objective falls from scan to scan, so this ends.
-        codes = Codes.empty(len(most), int(np.max(sets.codes.size + joining, initial=0)))
-        renew(sets.codes, worst.index, joining, codes)
-        sets = replace(sets, codes=codes)
+        sets = replace(sets, codes=renew(sets.codes, view.violators.index, joining))
         # No violator in any shard means that the code is optimal over all points, not only over its
         # working set.
         ended = joining == 0
         final = Certificate(*(part[ended] for part in certificate))
-        return Scanned(sets.rows, neighbors, sets[~ended], sets[ended], final)
+        return Scanned(sets.rows, view.neighbors.index, sets[~ended], sets[ended], final)
 
     def joining_limits(self, sets: WorkingSets) -> IntArray:
         """How many points may join each working set."""

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from srsg.kernels.arrays import Codes, LeftOut, ScanBounds, SortedLists
+from srsg.kernels.arrays import LeftOut, ScanBounds, SortedLists
 from srsg.kernels.correlations import merge, nearest
 from srsg.kernels.ridge import keep_largest
 from srsg.points import Points, Queries, Rows, dense_rows, row_slices
@@ -41,9 +41,8 @@ def nearest_neighbors(
     """
     engine = engine or ThreadEngine()
     wanted = Queries.of(points, queries)
-    blocks = wanted.blocks(engine.rows_per_block(points, len(wanted)))
     task = _Search(n_neighbors, engine.block_size)
-    return np.concatenate(engine.scan(task, points, blocks, label="nearest neighbours"))
+    return np.concatenate(engine.scan(task, points, wanted, label="nearest neighbours"))
 
 
 def most_correlated(
@@ -75,10 +74,21 @@ def most_correlated(
 
 def _largest_products(points: Points, block: Queries, count: int) -> sparse.csr_array:
     vectors = dense_rows(block.vectors(Rows(points.x))).astype(np.float64)
-    codes, correlations = Codes.empty(len(block), count), points.correlations(vectors)
-    error = points.correlation_error
-    keep_largest(points.for_kernels, block.own, vectors, correlations, error, *codes)
+    correlations, error = points.correlations(vectors), points.correlation_error
+    codes = keep_largest(points.for_kernels, block.own, vectors, correlations, error, count)
     return codes.to_csr(points.n)
+
+
+def in_rows(parts: Sequence[SortedLists]) -> SortedLists:
+    """Lists of several blocks, one below the other."""
+    return SortedLists(*map(np.concatenate, zip(*parts, strict=True)))
+
+
+def best_of(shards: Sequence[SortedLists]) -> SortedLists:
+    """The best of the lists that different shards have for the same rows."""
+    if len(shards) == 1:
+        return shards[0]
+    return merge(SortedLists(*map(np.stack, zip(*shards, strict=True))))
 
 
 @dataclass(frozen=True)
@@ -98,18 +108,19 @@ class _Search:
 
     def scan_shard(self, shard: Points, started: Queries) -> SortedLists:
         assert started.new is not None
-        found = SortedLists.empty(len(started), self.n_neighbors)
+        found = []
         # A part at a time: the correlations of all queries with all points might not fit in memory.
         room = np.empty((min(self.block_size, len(started)), shard.n), np.float32)
         for rows in row_slices(len(started), self.block_size):
             x, own = started.new[rows], started.own[rows]
             correlations, left_out = shard.bounded_correlations(x, room)
             bounds = ScanBounds(shard.first, 0.0, shard.correlation_error, left_out)
-            nearest(shard.for_kernels, x, own, correlations, bounds, found.take(rows))
-        return found
+            about = x, own, correlations, bounds, self.n_neighbors
+            found.append(nearest(shard.for_kernels, *about))
+        return in_rows(found)
 
     def finish(self, started: Queries, found: Sequence[SortedLists]) -> IntArray:
-        return SortedLists.best_of(found, self.n_neighbors, merge).index
+        return best_of(found).index
 
 
 @dataclass(frozen=True)
@@ -150,13 +161,10 @@ class Searchable:
         # The rounding of a sum grows with the number of its terms, here one per feature, and with
         # their size, here at most the largest squared length.
         error = float(np.finfo(float).eps * 2 * (self.x.shape[1] + 8) * power)
-        found = SortedLists.empty(len(targets), n_neighbors)
         # The kernel takes this measure of nearness in place of correlations. The points themselves,
         # not the centred ones, give the distances: centring has rounded those.
-        if n_neighbors:
-            bounds = ScanBounds(0, 0.0, error, LeftOut.nothing(*nearness.shape))
-            nearest(self.x, targets, own, nearness, bounds, found)
-        return found.index
+        bounds = ScanBounds(0, 0.0, error, LeftOut.nothing(*nearness.shape))
+        return nearest(self.x, targets, own, nearness, bounds, n_neighbors).index
 
 
 def of_moderate_size(X: NDArray, like: NDArray | None = None) -> FloatArray:

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 from scipy import sparse
 
-from srsg.kernels.arrays import Codes, LeftOut, ScanBounds, SortedLists
+from srsg.kernels.arrays import Codes, LeftOut, ScanBounds
 from srsg.kernels.codes import residuals
 from srsg.kernels.correlations import nearest, strongest
 from srsg.kernels.omp import add_and_refit
@@ -85,25 +85,23 @@ def _pursue(
     own, vectors, n_rows = block.own, block.vectors(Rows(points.x)), len(block)
     all_points, targets = points.for_kernels, kernel_rows(vectors)
     codes = Codes.empty(n_rows, n_nonzero)
-    resid = np.empty((n_rows, points.n_features))
-    chosen, strength = np.empty(n_rows, np.int64), np.empty(n_rows)
     ended = np.zeros(n_rows, dtype=bool)
     error = points.correlation_error
-    neighbors = SortedLists.empty(n_rows, n_neighbors)
+    neighbors = np.empty((n_rows, 0), np.int64)
     for step in range(n_nonzero):
         # Residuals are computed afresh from the codes, so that rounding does not add up.
-        residuals(all_points, targets, codes, resid)
+        resid = residuals(all_points, targets, codes)
         correlations = points.correlations(resid)
         # In the first step the residuals are the points themselves, so the correlations also tell
         # which points are nearest. This comes first: `strongest` overwrites the correlations.
         if step == 0 and n_neighbors:
             bounds = ScanBounds(0, 0.0, error, LeftOut.nothing(*correlations.shape))
-            nearest(all_points, resid, own, correlations, bounds, neighbors)
-        strongest(all_points, own, resid, correlations, codes, error, chosen, strength)
+            neighbors = nearest(all_points, resid, own, correlations, bounds, n_neighbors).index
+        chosen, strength = strongest(all_points, own, resid, correlations, codes, error)
         left_over = np.einsum("ij,ij->i", resid, resid)
         # A code is complete if its residual is negligible, or if no point correlates with it.
         ended |= (left_over <= max(tol, ROUNDING)) | (strength <= 0)
         if ended.all():
             break
         add_and_refit(all_points, targets, codes, chosen, ended)
-    return codes.to_csr(points.n), neighbors.index
+    return codes.to_csr(points.n), neighbors

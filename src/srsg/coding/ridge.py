@@ -16,7 +16,6 @@ from typing import Self
 import numpy as np
 from scipy import linalg, sparse
 
-from srsg.kernels.arrays import Codes
 from srsg.kernels.ridge import keep_largest
 from srsg.points import (
     BLOCK_SIZE,
@@ -213,16 +212,8 @@ def too_small(ridge: float) -> ValueError:
 def _largest_entries(data: _Regression, rows: IntArray, *, count: int) -> sparse.csr_array:
     """The codes of some rows, with this many entries each."""
     points, (block, _, vectors) = data.points, data.own_left_out(rows)
-    codes = Codes.empty(len(rows), count)
-    if count:  # a single point has no other to be coded over
-        keep_largest(
-            points.for_kernels,
-            block.own,
-            vectors,
-            points.correlations(vectors),
-            points.correlation_error,
-            *codes,
-        )
+    correlations, error = points.correlations(vectors), points.correlation_error
+    codes = keep_largest(points.for_kernels, block.own, vectors, correlations, error, count)
     return codes.to_csr(points.n)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from joblib import cpu_count
@@ -440,8 +440,9 @@ class Sweeps:
         """``||x_i - X z_i||^2`` for every code, before the first sweep."""
 
         def fits_of_rows(rows: IntArray) -> FloatArray:
-            some, codes = kernel_rows(self.x[rows]), self.codes.take(rows)
-            return fits_of(self.coded.points, some, codes, self.x.shape[1])
+            targets, codes = kernel_rows(self.x[rows]), self.codes.take(rows)
+            resid = residuals(self.coded.points, targets, codes)
+            return np.einsum("ij,ij->i", resid, resid)
 
         n_points, n_features = self.x.shape
         size = max(1, min(POINTS_PER_CALL, VALUES_PER_BLOCK // n_features))
@@ -513,10 +514,3 @@ def _worth_sharing(waves: list[list[IntArray]]) -> list[list[IntArray]]:
             few = []
         merged.append(wave)
     return [*merged, [np.concatenate(few)]] if few else merged
-
-
-def fits_of(points: Any, targets: Any, codes: Codes, n_features: int) -> FloatArray:
-    """``||x_i - X z_i||^2`` for every code."""
-    resid = np.empty((len(codes.size), n_features))
-    residuals(points, targets, codes, resid)
-    return np.einsum("ij,ij->i", resid, resid)

@@ -5,7 +5,7 @@ Kernels take them as they are, since numba knows named tuples; the methods are f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -235,27 +235,6 @@ class SortedLists(NamedTuple):
     index: IntArray
     key: FloatArray
     size: IntArray
-
-    @classmethod
-    def empty(cls, n_rows: int, width: int) -> SortedLists:
-        """Lists with room for ``width`` points each."""
-        index = np.zeros((n_rows, width), np.int64)
-        return cls(index, np.full(index.shape, np.inf), np.zeros(n_rows, np.int64))
-
-    def take(self, rows: slice) -> SortedLists:
-        """Some of the rows, to be filled in place."""
-        return SortedLists(self.index[rows], self.key[rows], self.size[rows])
-
-    @classmethod
-    def best_of(
-        cls, shards: Sequence[SortedLists], width: int, merge: Callable[..., None]
-    ) -> SortedLists:
-        """The best of what the same rows found in different shards; ``merge`` is the kernel."""
-        if len(shards) == 1:
-            return shards[0]
-        best = cls.empty(len(shards[0].size), width)
-        merge(cls(*map(np.stack, zip(*shards, strict=True))), best)
-        return best
 
 
 class KeptProblems(NamedTuple):

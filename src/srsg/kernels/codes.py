@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from srsg.kernels.arrays import Codes
 from srsg.kernels.compiled import helper, inlined, kernel
-from srsg.kernels.rows import row_count, subtract_row, write_row
+from srsg.kernels.rows import row_count, row_length, subtract_row, write_row
 
 
 @helper()
@@ -19,10 +22,12 @@ def residual(points, targets, codes, p, out):
 
 
 @kernel()
-def residuals(points, targets, codes, out):
+def residuals(points, targets, codes):
     """The residuals of all codes; row p of the codes belongs to ``targets[p]``."""
+    resid = np.empty((row_count(targets), row_length(targets)))
     for p in range(row_count(targets)):
-        residual(points, targets, codes, p, out[p])
+        residual(points, targets, codes, p, resid[p])
+    return resid
 
 
 @kernel()
@@ -54,12 +59,17 @@ def keep_sorted_support(codes, p):
 
 
 @kernel()
-def renew(codes, joining, count, new):
-    """Fill new codes: without the zeros, each with ``count[p]`` points of ``joining[p]`` added.
+def renew(codes, joining, count):
+    """New codes: without the zeros, each with ``count[p]`` points of ``joining[p]`` added.
 
-    The new codes are empty and wide enough. A code that no point joins is done: it is sorted by
-    index, while the others stay in the order of joining.
+    A code that no point joins is done: it is sorted by index, while the others stay in the order of
+    joining.
     """
+    width = 0
+    for p in range(count.shape[0]):
+        width = max(width, codes.size[p] + count[p])
+    shape = (count.shape[0], width)
+    new = Codes(np.zeros(shape, np.int64), np.zeros(shape), np.zeros(count.shape[0], np.int64))
     kept = min(new.value.shape[1], codes.value.shape[1])
     for p in range(codes.size.shape[0]):
         # A point that joins starts from whatever value the old row has at its place: every start
@@ -78,6 +88,7 @@ def renew(codes, joining, count, new):
         new.size[p] = size
         if count[p] == 0:
             keep_sorted_support(new, p)
+    return new
 
 
 @inlined()

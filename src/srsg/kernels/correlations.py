@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from srsg.kernels.arrays import SortedLists
 from srsg.kernels.compiled import ZERO, helper, kernel
 from srsg.kernels.linalg import dot
 from srsg.kernels.rows import nonzero_columns, row_distance, row_dot
@@ -42,17 +43,27 @@ def insert_sorted(keys, ids, count, key, index):
     return count
 
 
+@helper()
+def empty_lists(n_rows, width):
+    """Lists with room for ``width`` points each."""
+    shape = (n_rows, width)
+    return SortedLists(
+        np.zeros(shape, np.int64), np.full(shape, np.inf), np.zeros(n_rows, np.int64)
+    )
+
+
 @kernel()
-def nearest(points, targets, own, correlations, bounds, found):
+def nearest(points, targets, own, correlations, bounds, n_neighbors):
     """The nearest points of each unit-norm target except ``own[p]``, by squared distance.
 
     Here and below, ``own`` is the index of each target among all points, or -1 for a target that is
     not one of them. Between unit vectors, the largest correlation is the smallest distance.
     """
+    found = empty_lists(targets.shape[0], n_neighbors)
     n_points = correlations.shape[1]
     rests = bounds.left_out.points
     noted = np.empty(n_points, np.int64)
-    for p in range(targets.shape[0]):
+    for p in range(targets.shape[0] if n_neighbors else 0):
         row = correlations[p]
         itself = own[p] - bounds.first
         keys = found.key[p]
@@ -86,11 +97,13 @@ def nearest(points, targets, own, correlations, bounds, found):
         # Places within the shard become indices among all points, so that shards can be merged.
         for k in range(count):
             ids[k] += bounds.first
+    return found
 
 
 @kernel()
-def merge(parts, found):
+def merge(parts):
     """The best entries of several lists for each row, ``parts.index[part, row]`` and so on."""
+    found = empty_lists(parts.size.shape[1], parts.index.shape[2])
     for p in range(found.size.shape[0]):
         count = ZERO
         for part in range(parts.size.shape[0]):
@@ -99,6 +112,7 @@ def merge(parts, found):
                 index = parts.index[part, p, k]
                 count = insert_sorted(found.key[p], found.index[p], count, key, index)
         found.size[p] = count
+    return found
 
 
 @helper()
@@ -118,16 +132,15 @@ def pull_at(index, value, t):
 
 
 @kernel()
-def violators(
-    points, own, resid, correlations, codes, half_lam, pull, rows, bounds, most, found, outside
-):
+def violators(points, own, resid, correlations, codes, half_lam, pull, rows, bounds, most, width):
     """The worst violators of each code, worst first: at most ``most[p]`` of them.
 
     Their keys are the negatives of their absolute correlations with the residual. Float64
-    decides which they are, so they depend on the residual alone. ``outside[p]`` becomes the
-    largest absolute correlation of a point outside the working set, if it is above ``half_lam``.
-    Row ``rows[p]`` of the pull adds to the correlations, which are overwritten.
+    decides which they are, so they depend on the residual alone. Also returns the largest absolute
+    correlation of a point outside the working set, right where it is above ``half_lam``. Row
+    ``rows[p]`` of the pull adds to the correlations, which are overwritten.
     """
+    found, outside = empty_lists(own.shape[0], width), np.empty(own.shape[0])
     rests = bounds.left_out.points
     noted = np.empty(correlations.shape[1], np.int64)
     for p in range(own.shape[0]):
@@ -177,6 +190,7 @@ def violators(
         found.size[p] = count
         for k in range(count):
             ids[k] += bounds.first
+    return found, outside
 
 
 @helper()
@@ -188,11 +202,13 @@ def leave_out(row, place):
 
 
 @kernel()
-def strongest(points, own, resid, correlations, codes, error, index, strength):
+def strongest(points, own, resid, correlations, codes, error):
     """The point most correlated with each residual, except those in its code; ties by index.
 
-    ``correlations`` are overwritten.
+    Returns the points, -1 where there is none, and their absolute correlations. ``correlations``
+    are overwritten.
     """
+    index, strength = np.full(own.shape[0], -1), np.zeros(own.shape[0])
     for p in range(own.shape[0]):
         row = correlations[p]
         for taken in codes.index[p, : codes.size[p]]:
@@ -206,8 +222,6 @@ def strongest(points, own, resid, correlations, codes, error, index, strength):
         # Whatever could be the largest, given the rounding of the product, is computed again.
         # Zeros are no exception: whether a sum cancels to zero depends on its order.
         cut = np.float64(most) - 2 * error * np.sqrt(dot(resid[p], resid[p]))
-        index[p] = -1
-        strength[p] = 0.0
         for t in range(row.shape[0]):
             if abs(row[t]) >= cut:
                 exact = abs(row_dot(points, t, resid[p]))
@@ -215,3 +229,4 @@ def strongest(points, own, resid, correlations, codes, error, index, strength):
                 if exact > strength[p]:
                     strength[p] = exact
                     index[p] = t
+    return index, strength

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from srsg.kernels.arrays import Certificate
 from srsg.kernels.compiled import helper, inlined, kernel
 from srsg.kernels.direct import minimise_on_support
 from srsg.kernels.linalg import assign, backward_solve, cholesky, dot, forward_solve
@@ -231,12 +232,13 @@ def duality_gap(terms, half_lam, worst):
 
 
 @kernel()
-def certify(inside, half_lam, outside, certificate):
-    """Set the certificates, from what is known inside the working sets and from the largest
-    correlations outside them."""
+def certify(inside, half_lam, outside):
+    """Certificates, from the terms inside the working sets and the largest correlations outside."""
+    certificate = Certificate(np.empty(half_lam.shape[0]), np.empty(half_lam.shape[0]))
     for p in range(half_lam.shape[0]):
         worst = max(inside.worst[p], outside[p] - half_lam[p])
         terms = (inside.power[p], inside.inner[p], inside.l1_norm[p])
         # The violations are those of half the objective; the certificate is for all of it.
         certificate.violation[p] = 2 * worst
         certificate.gap[p] = duality_gap(terms, half_lam[p], worst)
+    return certificate

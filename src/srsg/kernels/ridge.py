@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from srsg.kernels.arrays import Codes
 from srsg.kernels.compiled import ZERO, kernel
 from srsg.kernels.correlations import insert_sorted
 from srsg.kernels.linalg import dot
@@ -9,18 +10,20 @@ from srsg.kernels.rows import row_dot
 
 
 @kernel()
-def keep_largest(points, own, vectors, correlations, error, index, value, size):
-    """The entries ``x_j' v_p`` of largest magnitude, as many as a row of ``index`` has room for.
+def keep_largest(points, own, vectors, correlations, error, most):
+    """Codes with the entries ``x_j' v_p`` of largest magnitude, at most ``most`` each.
 
     ``correlations`` are these products in float32, known up to ``error`` times the length of the
     vector. They only select candidates: float64 decides which entries are largest, so the choice
     does not depend on how the product was computed. Entries are sorted by index.
     """
     n_points = correlations.shape[1]
-    most = index.shape[1]
+    n_rows = vectors.shape[0]
+    index, value = np.zeros((n_rows, most), np.int64), np.zeros((n_rows, most))
+    size = np.zeros(n_rows, np.int64)
     keys = np.empty(most)
     ids = np.empty(most, np.int64)
-    for p in range(vectors.shape[0]):
+    for p in range(n_rows if most else 0):
         row = correlations[p]
         # First pass: the magnitude of the smallest entry that would be kept, in float32.
         count = ZERO
@@ -45,3 +48,4 @@ def keep_largest(points, own, vectors, correlations, error, index, value, size):
         index[p, :count] = np.sort(ids[:count])
         for k in range(count):
             value[p, k] = row_dot(points, index[p, k], vectors[p])
+    return Codes(index, value, size)

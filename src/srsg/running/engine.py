@@ -151,25 +151,20 @@ class ThreadEngine:
         self,
         task: ShardScan[Block, Result],
         points: Points,
-        blocks: Sequence[Block],
+        wanted: Any,
         *,
         label: str,
         done: Callable[[Result], None] | None = None,
     ) -> list[Result]:
-        """Run every block on all points: start it, scan every shard, finish it.
+        """Run the task on all points, for blocks of ``wanted``, which can be sliced.
 
-        The results are in the order of the blocks. ``done`` is called with every result as it
-        arrives.
+        A block is started, scans every shard, and is finished. The results are in the order of the
+        blocks. ``done`` is called with every result as it arrives.
         """
-        return self.map(partial(_scan, task), points, blocks, label=label, done=done)
-
-    def rows_per_block(
-        self, points: Points, n_rows: int, rows_each: Callable[[], float] | None = None
-    ) -> int:
-        """Rows per block for a scan of ``n_rows`` rows, each of which needs ``rows_each()`` points
-        to start: by default one."""
         # Few rows too keep all threads busy.
-        return max(1, min(self.block_size, -(-n_rows // self._n_threads)))
+        size = max(1, min(self.block_size, -(-len(wanted) // self._n_threads)))
+        task_of_block = partial(_scan, task)
+        return self.map(task_of_block, points, in_blocks(wanted, size), label=label, done=done)
 
     def points(self, x: Any) -> Points:
         """Rows of unit length as points, placed where the workers can use them."""
@@ -202,6 +197,13 @@ class ThreadEngine:
 
 Engine = ThreadEngine
 """What algorithms take: threads of this process, or a subclass for the workers of a cluster."""
+
+
+def in_blocks(whole: Any, size: int) -> list[Any]:
+    """Slices of at most this size; nothing is copied if one is enough."""
+    if 0 < len(whole) <= size:
+        return [whole]
+    return [whole[start : start + size] for start in range(0, len(whole), size)]
 
 
 def _scan(task: ShardScan[Block, Result], points: Points, block: Block) -> Result:

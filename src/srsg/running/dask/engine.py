@@ -39,7 +39,15 @@ from srsg.running.dask.cluster import (
     pieces_under_way,
     scheduler_lost,
 )
-from srsg.running.engine import Block, Result, ShardScan, Sized, ThreadEngine, serial_linear_algebra
+from srsg.running.engine import (
+    Block,
+    Result,
+    ShardScan,
+    Sized,
+    ThreadEngine,
+    in_blocks,
+    serial_linear_algebra,
+)
 from srsg.running.progress import NO_STORE, SILENT, Progress, Store
 from srsg.types import IntArray
 
@@ -252,12 +260,16 @@ class DaskEngine(ThreadEngine):
         self,
         task: ShardScan[Block, Result],
         points: Points,
-        blocks: Sequence[Block],
+        wanted: Any,
         *,
         label: str,
         done: Callable[[Result], None] | None = None,
     ) -> list[Result]:
         assert isinstance(points, ShardedPoints)
+        # How many points a row needs to start, judged by one block.
+        some = wanted[: self.block_size]
+        needed = max(1.0, len(task.rows(some)) / max(1, len(some)))
+        blocks = in_blocks(wanted, self._rows_per_block(points, len(wanted), needed))
 
         def submit(block: Block) -> list[Any]:
             started = self._submit_start(task, points, block)
@@ -294,10 +306,7 @@ class DaskEngine(ThreadEngine):
         order = np.argsort(np.concatenate(list(places.values())))
         return submit(_finish, task, started, order, *scanned, pure=False)
 
-    def rows_per_block(
-        self, points: Points, n_rows: int, rows_each: Callable[[], float] | None = None
-    ) -> int:
-        assert isinstance(points, ShardedPoints)
+    def _rows_per_block(self, points: ShardedPoints, n_rows: int, needed: float) -> int:
         # Large enough that a scan outweighs the cost of a task, small enough for the workers'
         # memory, and enough blocks to keep all workers busy.
         sizes = np.diff(points.starts)
@@ -305,7 +314,6 @@ class DaskEngine(ThreadEngine):
         by_work = PRODUCTS_PER_TASK / (largest_part * points.n_features)
         under_way = pieces_under_way(living_workers(self.client))
         most = min(BYTES_PER_BLOCK, SHARE_UNDER_WAY * memory_limit(self.client) / under_way)
-        needed = 1.0 if rows_each is None else max(1.0, rows_each())
         by_memory = most / (8 * points.n_features * needed)
         fair_share = max(self.block_size // 4, -(-n_rows // (2 * self.n_workers)))
         return max(1, int(min(fair_share, max(self.block_size, by_work), by_memory)))
