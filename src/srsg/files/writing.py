@@ -194,12 +194,14 @@ def _arrow(table: Mapping[str, Any]) -> Any:
 
 def _write_parquet(path: Path, table: Mapping[str, Any]) -> None:
     parquet = needed("pyarrow.parquet", "Parquet files need pyarrow", "cli")
-    parquet.write_table(_arrow(table), path)
+    with path.open("wb") as file:
+        parquet.write_table(_arrow(table), file)
 
 
 def _write_feather(path: Path, table: Mapping[str, Any]) -> None:
     feather = needed("pyarrow.feather", "Feather files need pyarrow", "cli")
-    feather.write_feather(_arrow(table), str(path))
+    with path.open("wb") as file:
+        feather.write_feather(_arrow(table), file)
 
 
 def _write_json(path: Path, table: Mapping[str, Any]) -> None:
