@@ -5,6 +5,9 @@ A command imports what it needs inside its function, so that ``srsg --help`` is 
 
 from __future__ import annotations
 
+import os
+import sys
+
 import typer
 
 from srsg.cli.cluster import cluster
@@ -47,4 +50,8 @@ def _options(version: bool = VERSION) -> None:
 
 def main() -> None:
     """The ``srsg`` command."""
+    # A program may be started without them: srsg info x.csv >&-
+    sys.stdout, sys.stderr = (
+        stream or open(os.devnull, "w") for stream in (sys.stdout, sys.stderr)
+    )
     app(prog_name="srsg")

@@ -12,7 +12,7 @@ from rich.progress import Progress as Display
 from rich.table import Column
 from rich.text import Text
 
-from srsg.cli.console import errors, note
+from srsg.cli.console import errors, note, printable
 from srsg.running.progress import SILENT, Progress, Stage, send_progress_to
 
 
@@ -59,7 +59,7 @@ class Bars(Notes):
 
     @contextmanager
     def stage(self, label: str, total: int) -> Iterator[Stage]:
-        task = self._display.add_task(escape(label), total=total if total > 1 else None)
+        task = self._display.add_task(escape(printable(label)), total=total if total > 1 else None)
         try:
             yield _Bar(self._display, task)
         finally:

@@ -26,11 +26,11 @@ class FileError(ValueError):
 
     def __init__(self, message: str) -> None:
         # The name of a column may have several lines.
-        super().__init__(message.replace("\n", " ").replace("\r", " "))
+        super().__init__(" ".join(message.splitlines()))
 
 
 @contextmanager
-def explained(failure: str) -> Iterator[None]:
+def explained(failure: str, kind: type[Exception] = Exception) -> Iterator[None]:
     """Turn whatever a library raises into one line: what failed, and why.
 
     Parsers of damaged files raise nearly anything, so nearly everything is caught.
@@ -39,7 +39,7 @@ def explained(failure: str) -> Iterator[None]:
         yield
     except (FileError, MemoryError, ModuleNotFoundError):
         raise
-    except Exception as error:
+    except kind as error:
         raise FileError(f"{failure} ({one_line(error)}).") from error
 
 

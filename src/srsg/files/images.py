@@ -50,11 +50,16 @@ def read_images(folder: Path, request: Request) -> Contents:
     in_classes = all(len(path.parts) > 1 for path in paths)
     return Contents(
         values,
-        labels=np.array([path.parts[0] for path in paths]) if in_classes else None,
-        row_ids=np.array([path.as_posix() for path in paths]),
+        labels=np.array([_as_text(path.parts[0]) for path in paths]) if in_classes else None,
+        row_ids=np.array([_as_text(path) for path in paths]),
         notes=tuple(notes),
         rows_are_points=True,
     )
+
+
+def _as_text(path: Path | str) -> str:
+    """A path in UTF-8, which the names of files need not be."""
+    return os.fsencode(path).decode(errors="backslashreplace").replace(os.sep, "/")
 
 
 def image_paths(folder: Path) -> list[Path]:

@@ -6,6 +6,7 @@ import csv
 import gzip
 import io
 import json
+import math
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
@@ -205,13 +206,29 @@ def _write_feather(path: Path, table: Mapping[str, Any]) -> None:
 
 
 def _write_json(path: Path, table: Mapping[str, Any]) -> None:
-    """A list with one object per row; JSON has no NaN."""
-    rows = [
-        {name: None if cell != cell else cell for name, cell in zip(table, row, strict=True)}
-        for row in _rows(table)
-    ]
-    with path.open("w", encoding="utf-8") as file:
-        json.dump(rows, file, ensure_ascii=False, indent=1, default=str)
+    """A list with one object per row."""
+    rows = [dict(zip(table, row, strict=True)) for row in _rows(table)]
+    path.write_text(as_json(rows, ensure_ascii=False, indent=1), encoding="utf-8")
+
+
+def as_json(value: Any, **layout: Any) -> str:
+    """JSON with null for numbers that are not finite, which it does not have.
+
+    Examples
+    --------
+    >>> from srsg.files.writing import as_json
+    >>> as_json({"score": [0.5, float("inf")]})
+    '{"score": [0.5, null]}'
+    """
+    return json.dumps(_finite(value), allow_nan=False, default=str, **layout)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _finite(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(part) for part in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _write_excel(path: Path, table: Mapping[str, Any]) -> None:
