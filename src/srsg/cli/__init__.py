@@ -50,8 +50,7 @@ def _options(version: bool = VERSION) -> None:
 
 def main() -> None:
     """The ``srsg`` command."""
-    # A program may be started without them: srsg info x.csv >&-
-    sys.stdout, sys.stderr = (
-        stream or open(os.devnull, "w") for stream in (sys.stdout, sys.stderr)
-    )
-    app(prog_name="srsg")
+    with open(os.devnull, "w") as nowhere:
+        # A program may be started without them: srsg info x.csv >&-
+        sys.stdout, sys.stderr = sys.stdout or nowhere, sys.stderr or nowhere
+        app(prog_name="srsg")

@@ -42,8 +42,9 @@ def atomic_write(path: FilePath) -> Iterator[Path]:
         yield target
         return
     with explained(f"{path}: cannot be written", OSError), _temporary_beside(target) as temporary:
-        yield temporary
         with temporary.open("rb+") as file:
+            _is_free(file.fileno())  # no longer: others see that somebody is writing
+            yield temporary
             # The content must reach the disk before the name does, or a power cut could leave an
             # empty file under that name.
             os.fsync(file.fileno())
@@ -112,12 +113,10 @@ def _temporary_beside(target: Path) -> Iterator[Path]:
     # The name may be nearly as long as a file name can be, so it is cut.
     name = f".{target.stem[:100]}-srsg-{secrets.token_hex(8)}{target.suffix}"
     temporary = target.with_name(name)
-    held = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
+    temporary.touch(0o600, exist_ok=False)
     try:
-        _is_free(held)  # as long as it is open, others see that somebody is writing
         yield temporary
     finally:
-        os.close(held)
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
 
