@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
+from functools import partial
+from types import SimpleNamespace
 
 from rich.markup import escape
-from rich.progress import BarColumn, ProgressColumn, SpinnerColumn, Task, TaskID, TextColumn
+from rich.progress import BarColumn, ProgressColumn, SpinnerColumn, Task, TextColumn
 from rich.progress import Progress as Display
 from rich.table import Column
 from rich.text import Text
@@ -61,17 +63,9 @@ class Bars(Notes):
     def stage(self, label: str, total: int) -> Iterator[Stage]:
         task = self._display.add_task(escape(printable(label)), total=total if total > 1 else None)
         try:
-            yield _Bar(self._display, task)
+            yield SimpleNamespace(advance=partial(self._display.advance, task))
         finally:
             self._display.remove_task(task)
-
-
-class _Bar:
-    def __init__(self, display: Display, task: TaskID) -> None:
-        self._display, self._task = display, task
-
-    def advance(self, steps: int = 1) -> None:
-        self._display.advance(self._task, steps)
 
 
 class _Times(ProgressColumn):

@@ -60,7 +60,7 @@ class Contents:
     rows_are_points : bool
         Whether that is certain, so that points are never transposed to fit the labels.
     frame : Frame or None
-        All columns of a table (:class:`srsg.files.frames.Frame`), with ``keep_frame=True``.
+        All columns of a table (:class:`srsg.files.columns.Frame`), with ``keep_frame=True``.
     """
 
     values: Any

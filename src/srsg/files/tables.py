@@ -11,10 +11,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from srsg.files.columns import NotANumberError, choose_columns
+from srsg.files.columns import Frame, NotANumberError, choose_columns, frame_of
 from srsg.files.contents import Contents, Request
 from srsg.files.errors import FileError, needed, parsing
-from srsg.files.frames import Frame, frame_of
 from srsg.files.guard import limits_for
 from srsg.files.text_tables import distinct_names, is_header, parse_table, typed
 from srsg.memory import in_words

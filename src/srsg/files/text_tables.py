@@ -18,8 +18,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
 
+from srsg.files.columns import Frame
 from srsg.files.errors import FileError, count_of
-from srsg.files.frames import Frame
 from srsg.files.labels import is_number
 
 SEPARATORS = ",;\t|"

@@ -10,6 +10,7 @@ import math
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from importlib import import_module
 from itertools import chain
 from pathlib import Path
 from typing import Any, TextIO
@@ -187,22 +188,11 @@ def _write_text(
             _write_rows(file, table, sep)
 
 
-def _arrow(table: Mapping[str, Any]) -> Any:
-    import pyarrow as pa
-
-    return pa.table({name: pa.array(_cells(column)) for name, column in table.items()})
-
-
-def _write_parquet(path: Path, table: Mapping[str, Any]) -> None:
-    parquet = needed("pyarrow.parquet", "Parquet files need pyarrow", "cli")
+def _write_arrow(path: Path, table: Mapping[str, Any], *, kind: str, writer: str) -> None:
+    module = needed(f"pyarrow.{kind}", f"{kind.title()} files need pyarrow", "cli")
+    columns = import_module("pyarrow").table({name: _cells(table[name]) for name in table})
     with path.open("wb") as file:
-        parquet.write_table(_arrow(table), file)
-
-
-def _write_feather(path: Path, table: Mapping[str, Any]) -> None:
-    feather = needed("pyarrow.feather", "Feather files need pyarrow", "cli")
-    with path.open("wb") as file:
-        feather.write_feather(_arrow(table), file)
+        getattr(module, writer)(columns, file)
 
 
 def _write_json(path: Path, table: Mapping[str, Any]) -> None:
@@ -260,8 +250,8 @@ _TABLE_WRITERS: dict[str, Callable[..., None]] = {
     ".tsv": partial(_write_text, sep="\t"),
     ".csv.gz": partial(_write_text, compressed=True),
     ".json": _write_json,
-    ".parquet": _write_parquet,
-    ".feather": _write_feather,
+    ".parquet": partial(_write_arrow, kind="parquet", writer="write_table"),
+    ".feather": partial(_write_arrow, kind="feather", writer="write_feather"),
     ".xlsx": _write_excel,
 }
 _ARRAY_WRITERS = {".npy": _write_npy, ".npz": _write_npz}
