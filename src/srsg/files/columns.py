@@ -194,8 +194,9 @@ def decide_columns(name: str, columns: Iterable[tuple[str, Any]], request: Reque
 
 def match_features(name: str, columns: Columns, features: Sequence[str]) -> Columns:
     """The columns in the order of a model's features, or an error that lists the differences."""
-    missing = [feature for feature in features if feature not in set(columns.features)]
-    extra = [column for column in columns.features if column not in set(features)]
+    there, asked_for = set(columns.features), set(features)
+    missing = [feature for feature in features if feature not in there]
+    extra = [column for column in columns.features if column not in asked_for]
     if missing or extra:
         named = {"missing": missing, "not in the model": extra}
         problems = "; ".join(f"{what}: {_listed(names)}" for what, names in named.items() if names)
