@@ -8,6 +8,10 @@ import numpy as np
 import pytest
 
 from srsg.files import FileError, read_points
+from srsg.files.contents import Request
+from srsg.files.errors import needed
+from srsg.files.guard import in_other_process
+from srsg.files.reading import read_here
 from support.file_samples import (
     WITH_LABELS,
     X,
@@ -151,13 +155,13 @@ def test_arrays_that_are_not_there(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "module", "library"),
+    ("name", "reader", "module", "library"),
     [
-        ("f.h5", "h5py", "h5py"),
-        ("images", "PIL.Image", "pillow"),
+        ("f.h5", "matlab:read_hdf5", "h5py", "h5py"),
+        ("images", "images:read_images", "PIL.Image", "pillow"),
     ],
 )
-def test_missing_libraries_are_named(tmp_path, monkeypatch, name, module, library):
+def test_missing_libraries_are_named(tmp_path, monkeypatch, name, reader, module, library):
     if name == "images":
         raw_folder = tmp_path / name
         raw_folder.mkdir()
@@ -166,4 +170,9 @@ def test_missing_libraries_are_named(tmp_path, monkeypatch, name, module, librar
         raw(tmp_path / name)
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(ModuleNotFoundError, match=rf"need {library}: pip install 'srsg\[files\]'"):
-        read_points(tmp_path / name)
+        read_here(tmp_path / name, reader, Request())
+
+
+def test_a_library_that_is_missing_in_the_other_process_is_named():
+    with pytest.raises(ModuleNotFoundError, match="Wishes need a fairy: pip install"):
+        in_other_process("f", 0, needed, "nowhere", "Wishes need a fairy")

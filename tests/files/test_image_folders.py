@@ -84,10 +84,3 @@ def test_corrupt_images_are_named(tmp_path):
     raw(tmp_path / "b.png")
     with pytest.raises(FileError, match=r"b\.png: cannot be read as an image"):
         read_points(tmp_path)
-
-
-def test_images_that_are_too_large_are_refused_before_they_are_read(tmp_path, monkeypatch):
-    monkeypatch.setattr("srsg.files.images.MOST_VALUES", 5)
-    image(tmp_path / "a.png")
-    with pytest.raises(FileError, match=r"do not fit into memory.*image_size"):
-        read_points(tmp_path)

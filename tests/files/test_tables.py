@@ -14,7 +14,7 @@ import pytest
 import xlsxwriter
 
 from srsg.files import FileError, read_points
-from srsg.files.identifiers import looks_like_identifier
+from srsg.files.columns import looks_like_identifier
 from support.file_samples import X, raw, text
 
 CSV = "a,b,kind\n1.5,2,x\n3,4.25,y\n"

@@ -127,7 +127,8 @@ def test_dask_engine_needs_dask_only(tmp_path):
         ("pyarrow", "srsg.files.write_labels('l.feather', [0])", "Feather files need pyarrow"),
         (
             "python_calamine",
-            "srsg.files.read_points('f.xlsx')",
+            "from pathlib import Path; from srsg.files.tables import read_excel; "
+            "read_excel(Path('f.xlsx'), srsg.files.contents.Request())",
             "Spreadsheets need python-calamine",
         ),
         ("xlsxwriter", "srsg.files.write_labels('l.xlsx', [0])", "Spreadsheets need XlsxWriter"),

@@ -10,7 +10,8 @@ import pytest
 
 from srsg import SRSG, ElasticNetGraph, L1Graph, config_context, get_config, set_config
 from srsg.datasets import make_union_of_subspaces
-from srsg.running.config import blocks_within, free_memory, in_bytes
+from srsg.memory import free_memory, in_bytes
+from srsg.running.config import blocks_within
 
 
 def many_points(n_points=6000, dtype=np.float32):
@@ -56,7 +57,7 @@ def test_little_free_memory_is_no_error(monkeypatch):
 @pytest.fixture
 def system(tmp_path, monkeypatch):
     """A system whose files say what a test writes into them."""
-    monkeypatch.setattr("srsg.running.config.Path", lambda path: tmp_path / path.lstrip("/"))
+    monkeypatch.setattr("srsg.memory.Path", lambda path: tmp_path / path.lstrip("/"))
     container = tmp_path / "sys" / "fs" / "cgroup"
     container.mkdir(parents=True)
     (tmp_path / "proc").mkdir()

@@ -5,6 +5,9 @@ A command imports what it needs inside its function, so that ``srsg --help`` is 
 
 from __future__ import annotations
 
+import os
+import sys
+
 import typer
 
 from srsg.cli.cluster import cluster
@@ -47,4 +50,7 @@ def _options(version: bool = VERSION) -> None:
 
 def main() -> None:
     """The ``srsg`` command."""
-    app(prog_name="srsg")
+    with open(os.devnull, "w") as nowhere:
+        # A program may be started without them: srsg info x.csv >&-
+        sys.stdout, sys.stderr = sys.stdout or nowhere, sys.stderr or nowhere
+        app(prog_name="srsg")

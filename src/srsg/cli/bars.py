@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
+from functools import partial
+from types import SimpleNamespace
 
 from rich.markup import escape
-from rich.progress import BarColumn, ProgressColumn, SpinnerColumn, Task, TaskID, TextColumn
+from rich.progress import BarColumn, ProgressColumn, SpinnerColumn, Task, TextColumn
 from rich.progress import Progress as Display
 from rich.table import Column
 from rich.text import Text
 
-from srsg.cli.console import errors, note
+from srsg.cli.console import errors, note, printable
 from srsg.running.progress import SILENT, Progress, Stage, send_progress_to
 
 
@@ -59,19 +61,11 @@ class Bars(Notes):
 
     @contextmanager
     def stage(self, label: str, total: int) -> Iterator[Stage]:
-        task = self._display.add_task(escape(label), total=total if total > 1 else None)
+        task = self._display.add_task(escape(printable(label)), total=total if total > 1 else None)
         try:
-            yield _Bar(self._display, task)
+            yield SimpleNamespace(advance=partial(self._display.advance, task))
         finally:
             self._display.remove_task(task)
-
-
-class _Bar:
-    def __init__(self, display: Display, task: TaskID) -> None:
-        self._display, self._task = display, task
-
-    def advance(self, steps: int = 1) -> None:
-        self._display.advance(self._task, steps)
 
 
 class _Times(ProgressColumn):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as jsonlib
 import time
 from typing import Any
 
@@ -42,6 +41,7 @@ def cluster(
         with progress.stage("loading", 1):
             from srsg import config_context
             from srsg.cli import inputs, outputs
+            from srsg.files.writing import as_json
 
             estimator = make_estimator(method, clusters, fitting, files)
             outputs.check_files(files, [data, reading.labels])
@@ -75,7 +75,7 @@ def cluster(
         result.write_labels(files)
     summary = result.summary(written)
     if json:
-        print(jsonlib.dumps(summary, indent=2))
+        print(as_json(summary, indent=2))
     for line in () if quiet else outputs.lines_of(summary):
         say(line)
 

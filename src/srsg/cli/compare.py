@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as jsonlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -96,7 +95,9 @@ def show(
     if output is not None:
         _write(output, rows)
     if json:
-        print(jsonlib.dumps(rows, indent=2))
+        from srsg.files.writing import as_json
+
+        print(as_json(rows, indent=2))
     else:
         _print_tables(results, rows)
     for result in () if quiet else results:

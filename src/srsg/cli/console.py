@@ -54,10 +54,8 @@ class Commands(TyperGroup):
     """
 
     def make_context(self, *args: Any, **kwargs: Any) -> Any:
-        try:
+        with one_line_errors():
             return super().make_context(*args, **kwargs)
-        except KeyboardInterrupt:  # before a command starts; typer would print nothing
-            raise fail("stopped.", INTERRUPTED) from None
 
     def invoke(self, ctx: Any) -> Any:
         with one_line_errors():
@@ -108,7 +106,21 @@ def note(message: object) -> None:
 
 def say(message: str, mark: str = "") -> None:
     """Print one line."""
-    errors.print(mark + escape(message), soft_wrap=True)
+    errors.print(mark + escape(printable(message)), soft_wrap=True)
+
+
+def printable(text: str) -> str:
+    """Text that a terminal shows as it is: control characters could move its cursor.
+
+    Examples
+    --------
+    >>> from srsg.cli.console import printable
+    >>> printable("a\\x1b[2Jb")
+    'a\\\\x1b[2Jb'
+    """
+    return "".join(
+        sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text
+    )
 
 
 def as_options(message: object) -> str:

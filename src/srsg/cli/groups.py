@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from functools import wraps
 from inspect import Parameter, Signature, signature
-from typing import Any, Literal, get_type_hints
+from typing import Any, Literal
 
 from srsg.cli.options import parse_columns, parse_size, reading
 
@@ -25,19 +25,15 @@ def with_groups(command: Callable[..., None], leave_out: Sequence[str] = ()) -> 
     # parameters are all the fields.
     parameters: list[Parameter] = []
     groups: dict[str, Any] = {}
-    hints = get_type_hints(command, include_extras=True)
-    for name, parameter in signature(command).parameters.items():
-        kind = hints[name]
+    for name, parameter in signature(command, eval_str=True).parameters.items():
+        kind = parameter.annotation
         if not is_dataclass(kind):
-            parameters.append(parameter.replace(annotation=kind))
+            parameters.append(parameter)
             continue
         groups[name] = kind
-        types = get_type_hints(kind, include_extras=True)
-        parameters += [
-            parameter.replace(name=field.name, default=field.default, annotation=types[field.name])
-            for field in fields(kind)
-            if field.name not in leave_out
-        ]
+        options = signature(groups[name], eval_str=True).parameters.values()
+        kept = [option for option in options if option.name not in leave_out]
+        parameters += [option.replace(kind=parameter.kind) for option in kept]
 
     @wraps(command)
     def run(**given: Any) -> None:

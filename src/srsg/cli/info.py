@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json as jsonlib
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from srsg.cli import options
 from srsg.cli.bars import bars
-from srsg.cli.console import as_options
+from srsg.cli.console import as_options, printable
 from srsg.cli.groups import Reading
 
 if TYPE_CHECKING:
@@ -22,6 +21,7 @@ def info(data: str = options.DATA, *, reading: Reading, json: bool = options.JSO
         from srsg.files import read_points
         from srsg.files.inspection import inspect_table
         from srsg.files.reading import display_name
+        from srsg.files.writing import as_json
 
         with progress.stage(f"reading {display_name(data)}", 1):
             # Rows with missing values are counted, not refused.
@@ -30,13 +30,13 @@ def info(data: str = options.DATA, *, reading: Reading, json: bool = options.JSO
         outlook = [] if min(table.X.shape) < 2 else _outlook(table)
     if json:
         shown = {"facts": list(map(asdict, facts)), "notes": table.notes, "outlook": outlook}
-        print(jsonlib.dumps(shown, indent=2))
+        print(as_json(shown, indent=2))
         return
     lines = [(fact.about, fact.found, fact.advice) for fact in facts]
     lines += [("note", as_options(note), _advice_on_note(note)) for note in table.notes]
     lines += [("srsg cluster", line, "") for line in outlook]
     for about, text, advice in lines:
-        print(f"{about + ':':<17} {text}{'  -> ' if advice else ''}{advice}")
+        print(printable(f"{about + ':':<17} {text}{'  -> ' if advice else ''}{advice}"))
     # The first problem is the one to solve first.
     blocked = next((f"not yet, see {fact.about}" for fact in facts if fact.prevents), "yes")
     print(f"Fit for clustering: {blocked}.")

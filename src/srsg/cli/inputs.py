@@ -15,8 +15,7 @@ from srsg.cli.cluster_options import SEARCH, Fitting
 from srsg.cli.groups import Preparing, Reading
 from srsg.files import FileError, Table, read_points
 from srsg.files.errors import count_of
-from srsg.files.inspection import heaviest_column
-from srsg.files.near_rows import MANY, count_near_rows
+from srsg.files.inspection import MANY, count_near_rows, heaviest_column
 from srsg.files.reading import display_name
 from srsg.files.writing import check_appendable
 from srsg.registry import Method

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from srsg.cli.cluster_options import Writing
+from srsg.cli.console import printable
 from srsg.cli.options import STANDARD_OUTPUT
 from srsg.explaining.confidence import Confidence, confidence
 from srsg.explaining.unwrapping import clusterer_of
@@ -170,7 +171,7 @@ class Result:
             image_shape=self.table.image_shape,
             feature_names=self.table.feature_names,
             row_ids=list(self.table.row_ids),
-            title=f"Clusters of {Path(self.data).name}",
+            title=f"Clusters of {printable(Path(self.data).name)}",
             seconds=self.seconds,
             certainty=self.confidence,
         )

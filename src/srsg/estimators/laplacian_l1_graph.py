@@ -13,9 +13,10 @@ from srsg.coding.l1 import l1_codes
 from srsg.coding.laplacian import GRAM_BYTES, Laplacian, laplacian_codes
 from srsg.estimators.base import AT_LEAST_ONE, NOT_NEGATIVE, POSITIVE, GraphClusterer
 from srsg.graph import Coded, FittedGraph
+from srsg.memory import in_bytes
 from srsg.points import Points
 from srsg.running import Engine
-from srsg.running.config import get_config, in_bytes
+from srsg.running.config import get_config
 
 
 @dataclass(frozen=True, kw_only=True)

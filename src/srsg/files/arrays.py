@@ -14,7 +14,6 @@ from scipy import sparse
 from srsg.files.contents import Contents, Request
 from srsg.files.errors import FileError, parsing
 from srsg.files.labels import LABEL_NAMES
-from srsg.files.unpacking import check_zip
 
 MAPPED_FROM = 64 * 2**20
 """Files of this many bytes or more are memory-mapped instead of read, and used block by block."""
@@ -60,8 +59,9 @@ def check_indices(matrix: Any) -> None:
 def load_npy(path: Path) -> NDArray:
     """The array of a file, never unpickled."""
     with _loading(path, "a NumPy array", b"\x93NUMPY"):
-        large = path.stat().st_size >= MAPPED_FROM
-        return np.load(path, mmap_mode="r" if large else None, allow_pickle=False)
+        # Mapped first in any case: that fails if the file is smaller than it says.
+        array = np.load(path, mmap_mode="r", allow_pickle=False)
+        return array if path.stat().st_size >= MAPPED_FROM else np.array(array)
 
 
 def load_arrays(path: Path) -> dict[str, NDArray]:
@@ -71,7 +71,6 @@ def load_arrays(path: Path) -> dict[str, NDArray]:
         path.open("rb") as raw,  # NumPy leaves a broken file open
         np.load(raw, allow_pickle=False) as file,
     ):
-        check_zip(path)
         return {name: file[name] for name in file.files}
 
 

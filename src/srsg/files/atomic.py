@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import secrets
-import shutil
-import socket
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from srsg.files.errors import FileError, explained, one_line
+from srsg.files.errors import FileError, explained
 from srsg.types import FilePath
 
 
@@ -44,22 +41,16 @@ def atomic_write(path: FilePath) -> Iterator[Path]:
     if _is_device(target):
         yield target
         return
-    temporary = _beside(target)
-    try:
-        yield temporary
+    with explained(f"{path}: cannot be written", OSError), _temporary_beside(target) as temporary:
         with temporary.open("rb+") as file:
+            _is_free(file.fileno())  # no longer: others see that somebody is writing
+            yield temporary
             # The content must reach the disk before the name does, or a power cut could leave an
             # empty file under that name.
             os.fsync(file.fileno())
-        if target.exists():
-            # A new file would get the usual permissions, whatever those of the old one were.
-            shutil.copymode(target, temporary)
+        # The permissions of the old file, or the usual ones.
+        temporary.chmod(target.stat().st_mode if target.exists() else 0o666 & ~_umask())
         os.replace(temporary, target)
-    except OSError as error:
-        raise FileError(f"{path}: cannot be written ({one_line(error)}).") from error
-    finally:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
 
 
 def check_writable(path: FilePath) -> None:
@@ -83,10 +74,8 @@ def check_writable(path: FilePath) -> None:
         return
     if target.exists() and not os.access(target, os.W_OK):
         raise FileError(f"{path}: exists and may not be overwritten.")
-    with explained(f"{path}: cannot be written"):
-        probe = _beside(target)
-        probe.touch()
-        probe.unlink()
+    with explained(f"{path}: cannot be written"), _temporary_beside(target):
+        pass
 
 
 def _target(path: FilePath) -> Path:
@@ -103,44 +92,56 @@ def _is_device(target: Path) -> bool:
     return target.exists() and not target.is_file()
 
 
-def _beside(target: Path) -> Path:
-    """A hidden name in the same folder that tells which process created it."""
-    _remove_leftovers(target.parent)
-    owner = f"{_this_machine()}-{os.getpid()}-{secrets.token_hex(4)}"
-    # The name may be nearly as long as a file name can be, so it is cut.
-    return target.with_name(f".{target.stem[:100]}-srsg-{owner}{target.suffix}")
+def _umask() -> int:
+    """The permissions that new files do not get; they can only be read by setting them."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
 
 
-_LEFTOVER = re.compile(r"\..*-srsg-([0-9a-f]{8})-([0-9]+)-[0-9a-f]{8}(\.[^.]*)?")
+_LEFTOVER = re.compile(r"\..*-srsg-[0-9a-f]{16}(\.[^.]*)?")
 _looked_at: set[Path] = set()
 """Folders that this process has cleared already."""
 
 
+@contextmanager
+def _temporary_beside(target: Path) -> Iterator[Path]:
+    """A hidden file in the same folder that only this user can read, removed in the end."""
+    if target.parent not in _looked_at:
+        _looked_at.add(target.parent)
+        _remove_leftovers(target.parent)
+    # The name may be nearly as long as a file name can be, so it is cut.
+    name = f".{target.stem[:100]}-srsg-{secrets.token_hex(8)}{target.suffix}"
+    temporary = target.with_name(name)
+    temporary.touch(0o600, exist_ok=False)
+    try:
+        yield temporary
+    finally:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+
+
 def _remove_leftovers(folder: Path) -> None:
-    """Remove temporary files of processes on this machine that were killed."""
-    if folder in _looked_at:
-        return
-    _looked_at.add(folder)
+    """Remove temporary files of processes that were killed."""
     with suppress(OSError):
         for path in folder.iterdir():
-            made = _LEFTOVER.fullmatch(path.name)
-            # A folder can be shared, and processes of other machines may still be running.
-            if made and made[1] == _this_machine() and not _is_alive(int(made[2]), path):
-                with suppress(OSError):
-                    path.unlink()
+            if _LEFTOVER.fullmatch(path.name):
+                with suppress(OSError), path.open("rb") as file:
+                    if _is_free(file.fileno()):
+                        path.unlink()
 
 
-def _this_machine() -> str:
-    return hashlib.blake2b(socket.gethostname().encode(), digest_size=4).hexdigest()
+def _is_free(file: int) -> bool:
+    """Whether nobody else has locked an open file, which is now ours; without locks, by its age.
 
-
-def _is_alive(process: int, path: Path) -> bool:
-    if os.name != "posix":  # os.kill would end the process there; no write takes a day
-        return time.time() - path.stat().st_mtime < 24 * 3600
+    Not by the number of a process: the same number may be another process in another container.
+    """
     try:
-        os.kill(process, 0)
-    except ProcessLookupError:
+        import fcntl
+    except ImportError:  # Windows, where no write takes a day
+        return time.time() - os.fstat(file).st_mtime > 24 * 3600
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:  # locked, or on a file system without locks
         return False
-    except (PermissionError, OverflowError):
-        pass
     return True

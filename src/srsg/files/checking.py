@@ -9,26 +9,24 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from srsg.files.contents import Contents, Table
+from srsg.files.contents import Contents, Request, Table
 from srsg.files.errors import FileError, count_of
 from srsg.files.labels import encode_labels, missing_labels
 from srsg.points import float_type, name_rows, row_slices
 from srsg.types import IntArray
 
 
-def checked_table(
-    name: str, contents: Contents, *, drop_missing: bool, keep_missing: bool = False
-) -> Table:
+def checked_table(name: str, contents: Contents, request: Request) -> Table:
     """The contents as a table, or a :class:`FileError` that says what is wrong with them."""
     labels = None if contents.labels is None else _flat(name, contents.labels)
     values, notes = _samples_first(name, contents, labels)
     X, image_shape = _rows_of_numbers(name, values, contents.image_shape)
     row_ids = np.arange(X.shape[0]) if contents.row_ids is None else contents.row_ids
-    usable = _finite_rows(X, allow_nan=keep_missing)
+    usable = _finite_rows(X, allow_nan=request.keep_missing)
     if labels is not None:
         usable &= ~missing_labels(labels)
     if not usable.all():
-        notes.append(_missing_values(name, usable, drop_missing, keep_missing))
+        notes.append(_missing_values(name, usable, request))
         X, row_ids = X[usable], row_ids[usable]
         labels = None if labels is None else labels[usable]
     y, class_names = (None, None) if labels is None else encode_labels(labels)
@@ -57,7 +55,7 @@ def checked_labels(
         raise FileError(f"{name}: {len(labels)} labels do not fit {n_points} points.")
     usable = ~missing_labels(labels)
     if not usable.all():
-        _missing_values(name, usable, drop_missing=False)
+        _missing_values(name, usable, Request())
     return encode_labels(labels)
 
 
@@ -126,16 +124,14 @@ def _rows_of_numbers(
     return X, image_shape
 
 
-def _missing_values(
-    name: str, usable: NDArray[np.bool_], drop_missing: bool, keep_missing: bool = False
-) -> str:
+def _missing_values(name: str, usable: NDArray[np.bool_], request: Request) -> str:
     """A note on the dropped rows, or an error if they may not be dropped."""
     what = "missing or infinite values"
     advice = (
         "Fill them in, drop them with drop_missing=True, or leave missing ones to an imputer: "
         "keep_missing=True."
     )
-    if keep_missing:  # single gaps are left to an imputer
+    if request.keep_missing:  # single gaps are left to an imputer
         what = "no values at all or infinite ones"
         advice = (
             "An imputer cannot fill in these: correct them, or drop them with drop_missing=True."
@@ -149,6 +145,6 @@ def _missing_values(
     row, have, were = ("row", "has", "was") if len(bad) == 1 else ("rows", "have", "were")
     problem = f"{len(bad)} of {count_of(len(usable), 'row')} {have} {what}"
     which = f"{row} {name_rows(bad)} (counted from 0)"
-    if drop_missing:
+    if request.drop_missing:
         return f"{problem} and {were} dropped: {which}"
     raise FileError(f"{name}: {problem}: {which}. {advice}")

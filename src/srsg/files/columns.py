@@ -1,7 +1,8 @@
-"""Which columns of a table are points, labels or identifiers."""
+"""Tables as Arrow tables, and which of their columns are points, labels or identifiers."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -14,8 +15,6 @@ from numpy.typing import NDArray
 
 from srsg.files.contents import Contents, Request
 from srsg.files.errors import FileError
-from srsg.files.frames import Frame
-from srsg.files.identifiers import is_identifier_name, looks_like_identifier
 from srsg.files.labels import LABEL_NAMES
 
 NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$|^[+-]?(?i:inf|infinity|nan)$"
@@ -32,6 +31,37 @@ SEVERAL_NUMBERS = r"^[+-]?[\d.]\S*(\s+[+-]?[\d.]\S*){2,}$"
 
 ROW_NAMES = "text that names the rows"
 IDENTIFIER = "identifier"
+
+ID_WORDS = {"id", "ids", "index", "idx", "uid", "uuid", "guid", "key", "rowid", "row"}
+ID_NAMES = {*ID_WORDS, "name", "unnamed: 0"}
+
+ENOUGH_ROWS = 20
+"""With fewer rows, numbers that all differ prove nothing."""
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """The columns of a table, and how the file names columns and rows.
+
+    Attributes
+    ----------
+    table : pyarrow.Table
+        The columns, without those of the index.
+    index : sequence of pyarrow.ChunkedArray
+        Columns that name the rows, because the file says so.
+    as_written : pyarrow.Table or None
+        The same table as text, if the file is text.
+    has_header : bool
+        Whether the file names the columns; otherwise they are called 0, 1, 2, ...
+    notes : tuple of str
+        Notes for the user, one line each.
+    """
+
+    table: Any
+    index: Sequence[Any] = ()
+    as_written: Any = None
+    has_header: bool = True
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -164,8 +194,9 @@ def decide_columns(name: str, columns: Iterable[tuple[str, Any]], request: Reque
 
 def match_features(name: str, columns: Columns, features: Sequence[str]) -> Columns:
     """The columns in the order of a model's features, or an error that lists the differences."""
-    missing = [feature for feature in features if feature not in set(columns.features)]
-    extra = [column for column in columns.features if column not in set(features)]
+    there, asked_for = set(columns.features), set(features)
+    missing = [feature for feature in features if feature not in there]
+    extra = [column for column in columns.features if column not in asked_for]
     if missing or extra:
         named = {"missing": missing, "not in the model": extra}
         problems = "; ".join(f"{what}: {_listed(names)}" for what, names in named.items() if names)
@@ -253,3 +284,97 @@ def text_or_number(values: Any) -> NDArray:
     if pa.types.is_floating(values.type) or pa.types.is_integer(values.type):
         return values.to_numpy()
     return np.array(_texts(values))
+
+
+def is_identifier_name(name: str) -> bool:
+    """Whether a column is called id or the like, or has such a word in its name.
+
+    Examples
+    --------
+    >>> from srsg.files.columns import is_identifier_name
+    >>> [is_identifier_name(name) for name in ("customer_id", "PassengerId", "humid", "width")]
+    [True, True, False, False]
+    """
+    # Words in any style: customer_id, customerId, CustomerID.
+    words = re.findall(r"[A-Z]*[a-z]+|[A-Z]+|\d+", name)
+    return name.strip().lower() in ID_NAMES or bool({w.lower() for w in words} & ID_WORDS)
+
+
+def looks_like_identifier(
+    name: str, place: int, values: NDArray[np.integer], new_to_model: bool = False
+) -> bool:
+    """Whether whole numbers name the rows: all differ, and their name or their spread says so.
+
+    Numbers that are counted up or drawn at random are spread evenly over their range. Measurements
+    and counts, such as salaries or populations, are not: most are in the middle, or most are small.
+
+    Parameters
+    ----------
+    name : str
+        The name of the column.
+    place : int
+        Its position; a first column of 0, 1, 2, ... needs no further evidence.
+    values : ndarray of shape (n,)
+        Its values.
+    new_to_model : bool
+        Whether a fitted model does not have this column. Then it is enough that all values differ.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from srsg.files.columns import looks_like_identifier
+    >>> rng = np.random.default_rng(0)
+    >>> looks_like_identifier("account", 3, rng.permutation(90_000)[:200] + 10_000)
+    True
+    >>> looks_like_identifier("population", 3, np.exp(rng.normal(15, 2, 200)).astype(int))
+    False
+    """
+    n = len(values)
+    ordered = np.sort(values)
+    if n < 2 or (ordered[1:] == ordered[:-1]).any():
+        return False
+    if new_to_model or is_identifier_name(name):
+        return True
+    if place == 0 and ordered[0] in (0, 1) and ordered[-1] - ordered[0] == n - 1:
+        return bool((ordered == values).all())
+    return n >= ENOUGH_ROWS and _evenly_spread(ordered)
+
+
+def _evenly_spread(ordered: NDArray[np.integer]) -> bool:
+    """Whether sorted numbers may be uniform on their range: Kolmogorov's test at 1 %."""
+    low, high = float(ordered[0]), float(ordered[-1])
+    position = (ordered.astype(np.float64) - low) / (high - low)
+    expected = np.linspace(0.0, 1.0, len(ordered))
+    return bool(np.abs(position - expected).max() < 1.63 / np.sqrt(len(ordered)))
+
+
+def frame_of(table: Any) -> Frame:
+    """The frame of an Arrow table."""
+    index = index_columns(table.schema)
+    columns = [(name, plain(table.column(place))) for place, name in enumerate(table.column_names)]
+    kept = [(name, column) for name, column in columns if name not in index]
+    return Frame(
+        pa.table([column for _, column in kept], [name for name, _ in kept]),
+        [column for name, column in columns if name in index],
+    )
+
+
+def index_columns(schema: Any) -> list[str]:
+    """The columns that were the index of a pandas DataFrame, by the notes that pandas leaves.
+
+    An index that only counts the rows is not stored as a column.
+    """
+    notes = (schema.pandas_metadata or {}).get("index_columns", ())
+    return [name for name in notes if isinstance(name, str) and name in schema.names]
+
+
+def plain(column: Any) -> Any:
+    """A column without the types that only save space: categories, decimals, views."""
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        return plain(column.cast(kind.value_type))
+    if pa.types.is_decimal(kind) or pa.types.is_float16(kind):
+        return column.cast(pa.float64())
+    if pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
+        return column.cast(pa.string())
+    return column

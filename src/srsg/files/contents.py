@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,13 +21,17 @@ class Request:
     ----------
     labels : str or None
         The column or array of labels.
-    columns, variable, image_size, gray, features, keep_ids, encoding, keep_frame
+    label_file : path or None
+        The file of the labels.
+    columns, variable, image_size, gray, features, keep_ids, encoding
+    drop_missing, keep_missing, keep_frame
         As in :func:`srsg.files.read_points`.
     identifier : str or None
         The column that names the rows.
     """
 
     labels: str | None = None
+    label_file: Path | None = None
     columns: Sequence[str] | None = None
     variable: str | None = None
     image_size: tuple[int, int] | None = None
@@ -35,6 +40,8 @@ class Request:
     identifier: str | None = None
     keep_ids: bool = False
     encoding: str | None = None
+    drop_missing: bool = False
+    keep_missing: bool = False
     keep_frame: bool = False
 
 
@@ -53,7 +60,7 @@ class Contents:
     rows_are_points : bool
         Whether that is certain, so that points are never transposed to fit the labels.
     frame : Frame or None
-        All columns of a table (:class:`srsg.files.frames.Frame`), with ``keep_frame=True``.
+        All columns of a table (:class:`srsg.files.columns.Frame`), with ``keep_frame=True``.
     """
 
     values: Any

@@ -26,11 +26,11 @@ class FileError(ValueError):
 
     def __init__(self, message: str) -> None:
         # The name of a column may have several lines.
-        super().__init__(message.replace("\n", " ").replace("\r", " "))
+        super().__init__(" ".join(message.splitlines()))
 
 
 @contextmanager
-def explained(failure: str) -> Iterator[None]:
+def explained(failure: str, kind: type[Exception] = Exception) -> Iterator[None]:
     """Turn whatever a library raises into one line: what failed, and why.
 
     Parsers of damaged files raise nearly anything, so nearly everything is caught.
@@ -39,7 +39,7 @@ def explained(failure: str) -> Iterator[None]:
         yield
     except (FileError, MemoryError, ModuleNotFoundError):
         raise
-    except Exception as error:
+    except kind as error:
         raise FileError(f"{failure} ({one_line(error)}).") from error
 
 
@@ -84,10 +84,12 @@ def count_of(number: int, noun: str) -> str:
 
 
 def check_file(path: Path) -> None:
-    """Raise an error if a file is missing, empty or not readable."""
+    """Raise an error if a file is missing, empty, not readable, or a folder, pipe or device."""
     with explained(f"{path}: cannot be read"):
         if not path.exists():
             raise FileError(f"{path}: there is no such file.")
+        if not path.is_file():  # a pipe would never end
+            raise FileError(f"{path}: is not a file; - reads CSV from standard input.")
         with path.open("rb") as file:
             if not file.read(1):
                 raise FileError(f"{path}: is empty.")
@@ -124,15 +126,3 @@ def writer_for(path: FilePath, writers: Mapping[str, Callable[..., None]]) -> Ca
     if writer := writers.get(ending_of(path)):
         return writer
     raise FileError(f"{path}: cannot be written: its name must end in one of {' '.join(writers)}.")
-
-
-def in_words(n_bytes: float) -> str:
-    """An amount of memory as text for a message.
-
-    Examples
-    --------
-    >>> from srsg.files.errors import in_words
-    >>> in_words(2.5e9), in_words(3e5)
-    ('2.5 GB', '0.3 MB')
-    """
-    return f"{n_bytes / 1e9:.1f} GB" if n_bytes >= 1e9 else f"{n_bytes / 1e6:.1f} MB"

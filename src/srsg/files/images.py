@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import os
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -18,44 +18,55 @@ IMAGE_ENDINGS = (
     *(".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp"),
     *(".pgm", ".ppm", ".pnm", ".tif", ".tiff"),
 )
+FORMATS = ("PNG", "JPEG", "BMP", "GIF", "WEBP", "PPM", "TIFF")
+"""What images are read as, whatever they are called: Pillow starts programs for some others."""
+
 NEEDED = "Images need pillow"
-MOST_VALUES = 2**29
-"""Folders with more values than this, which take 4 GB, are refused."""
 
 
 def read_images(folder: Path, request: Request) -> Contents:
     """Images in the order of their paths; the first sub-folder of a path is the class."""
     paths = image_paths(folder)
     if not paths:
-        raise FileError(f"{folder}: has no images ({' '.join(IMAGE_ENDINGS)}).")
+        raise FileError(
+            f"{folder}: has no images ({' '.join(IMAGE_ENDINGS)}); links are not followed."
+        )
     # All sizes first, from the headers alone: the most common one decides for all images.
     sizes, colors = zip(*(_size_and_color(folder / path) for path in paths), strict=True)
     height, width = size = request.image_size or Counter(sizes).most_common(1)[0][0]
     color = any(colors) and not request.gray
     shape = (len(paths), *size, 3) if color else (len(paths), *size)
-    if math.prod(shape) > MOST_VALUES:
+    try:
+        values = np.empty(shape)
+        for place, path in enumerate(paths):
+            values[place] = read_image(folder / path, size, color=color)
+    except MemoryError as error:
         raise FileError(
             f"{folder}: {len(paths)} images of {height} x {width} do not fit into memory; "
             "make them smaller with image_size=(32, 32), for instance."
-        )
-    values = np.empty(shape)
-    for place, path in enumerate(paths):
-        values[place] = read_image(folder / path, size, color=color)
+        ) from error
     resized = len(paths) - sizes.count(size)
     notes = [f"{resized} of {len(paths)} images resized to {height} x {width}"] if resized else []
     in_classes = all(len(path.parts) > 1 for path in paths)
     return Contents(
         values,
-        labels=np.array([path.parts[0] for path in paths]) if in_classes else None,
-        row_ids=np.array([path.as_posix() for path in paths]),
+        labels=np.array([_as_text(path.parts[0]) for path in paths]) if in_classes else None,
+        row_ids=np.array([_as_text(path) for path in paths]),
         notes=tuple(notes),
         rows_are_points=True,
     )
 
 
+def _as_text(path: Path | str) -> str:
+    """A path in UTF-8, which the names of files need not be."""
+    return os.fsencode(path).decode(errors="backslashreplace").replace(os.sep, "/")
+
+
 def image_paths(folder: Path) -> list[Path]:
-    """Paths of the images inside a folder, without hidden ones, s2 before s10."""
-    files = (path for path in folder.rglob("*") if path.is_file())
+    """Paths of the images inside a folder, without hidden ones and links, s2 before s10."""
+    # os.walk does not enter folders that are links.
+    files = (Path(at, name) for at, _, names in os.walk(folder) for name in names)
+    files = (path for path in files if path.is_file() and not path.is_symlink())
     images = [path.relative_to(folder) for path in files if path.suffix.lower() in IMAGE_ENDINGS]
     shown = [path for path in images if not any(part.startswith(".") for part in path.parts)]
     return sorted(shown, key=lambda path: [natural_order(part) for part in path.parts])
@@ -68,7 +79,10 @@ def read_image(path: Any, size: tuple[int, int], *, color: bool) -> NDArray:
     """
     image_module = needed("PIL.Image", NEEDED)
     operations = needed("PIL.ImageOps", NEEDED)
-    with parsing(str(getattr(path, "name", path)), "an image"), image_module.open(path) as image:
+    with (
+        parsing(str(getattr(path, "name", path)), "an image"),
+        image_module.open(path, formats=FORMATS) as image,
+    ):
         upright = operations.exif_transpose(image)
         # Pixels of 16 bits are kept as floats; the mode "L" would cut them off at 255.
         deep = image.mode.startswith(("I", "F"))
@@ -80,7 +94,10 @@ def read_image(path: Any, size: tuple[int, int], *, color: bool) -> NDArray:
 
 def _size_and_color(path: Path) -> tuple[tuple[int, int], bool]:
     """Height and width, and whether there are colours; without reading the picture."""
-    with parsing(path, "an image"), needed("PIL.Image", NEEDED).open(path) as image:
+    with (
+        parsing(path, "an image"),
+        needed("PIL.Image", NEEDED).open(path, formats=FORMATS) as image,
+    ):
         width, height = image.size
         if image.getexif().get(0x0112, 1) >= 5:  # the camera was held sideways
             width, height = height, width

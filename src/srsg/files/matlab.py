@@ -12,8 +12,6 @@ from scipy import io, sparse
 from srsg.files.arrays import check_indices, choose_arrays
 from srsg.files.contents import Contents, Request
 from srsg.files.errors import FileError, needed, parsing
-from srsg.files.matlab_elements import byte_order, read_variables
-from srsg.files.unpacking import check_size
 
 HDF5_START = b"\x89HDF\r\n\x1a\n"
 USER_BLOCK = 512
@@ -32,8 +30,7 @@ def read_mat(path: Path, request: Request) -> Contents:
 def load_mat(path: Path) -> dict[str, NDArray]:
     """Numbers and text of a MATLAB file before version 7.3, by name; the rest is left out."""
     with parsing(path, "a MATLAB file"):
-        order = byte_order(path)
-        variables = read_variables(path, order) if order else io.loadmat(path)
+        variables = io.loadmat(path)
         arrays = {name: _plain(value) for name, value in variables.items() if name[:2] != "__"}
     return {name: array for name, array in arrays.items() if array is not None}
 
@@ -44,8 +41,10 @@ def _plain(value: Any) -> NDArray | None:
         return _dense(value)
     if value.dtype == bool:
         return value.astype(np.uint8)
-    if value.dtype != object:
+    if not value.dtype.hasobject:
         return value
+    if value.dtype.names:
+        return None
     cells = [np.asarray(cell) for cell in value.flat]
     if any(cell.size > 1 or cell.dtype.hasobject for cell in cells):
         return None
@@ -62,10 +61,16 @@ def read_hdf5(path: Path, request: Request) -> Contents:
     h5py = needed("h5py", "HDF5 files, and MATLAB files since version 7.3, need h5py")
     arrays: dict[str, NDArray] = {}
     items: dict[str, Any] = {}
+    links: dict[str, Any] = {}
     with parsing(path, "HDF5"), h5py.File(path, "r") as file:
+        file.visititems_links(lambda name, link: links.update({name: link}))
         file.visititems(lambda name, item: items.update({name: item}))
-        unpacked = sum(getattr(item, "nbytes", 0) for item in items.values())
-        check_size(path, path.stat().st_size, unpacked)
+        # A file from elsewhere could have others opened that only its reader may see.
+        elsewhere = [name for name, link in links.items() if isinstance(link, h5py.ExternalLink)]
+        datasets = [item for item in items.values() if isinstance(item, h5py.Dataset)]
+        elsewhere += [item.name for item in datasets if item.external or item.is_virtual]
+        if elsewhere:
+            raise FileError(f"{path}: {elsewhere[0]} is in another file, which is not opened.")
         # MATLAB keeps the insides of cells under names that start with #.
         items = {name: item for name, item in items.items() if not name.startswith("#")}
         of_matlab = {name for name, item in items.items() if "MATLAB_class" in item.attrs}

@@ -10,10 +10,12 @@ from pathlib import Path
 from srsg.files.checking import checked_table
 from srsg.files.contents import Contents, Request, Table
 from srsg.files.errors import FileError, check_file, ending_of, needed
+from srsg.files.guard import in_other_process
 from srsg.files.label_files import READABLE_ENDINGS, read_labels
 from srsg.types import FilePath
 
 STANDARD_INPUT = "-"
+GZIP_START = b"\x1f\x8b"
 
 _READERS = {
     ".npy": "arrays:read_npy",
@@ -26,6 +28,9 @@ _READERS = {
     **dict.fromkeys((".h5", ".hdf5"), "matlab:read_hdf5"),
 }
 """Module and function by ending; imported when needed."""
+
+MOST_HERE = 16 * 2**20
+"""Plain text of fewer bytes is parsed in this process, which saves the start of another."""
 
 
 def read_points(
@@ -122,6 +127,7 @@ def read_points(
     file, column = file_or_name(labels)
     request = Request(
         labels=column,
+        label_file=file,
         columns=columns,
         variable=variable,
         image_size=image_size,
@@ -130,14 +136,17 @@ def read_points(
         identifier=id_column,
         keep_ids=keep_ids,
         encoding=encoding,
+        drop_missing=drop_missing,
+        keep_missing=keep_missing,
         keep_frame=keep_frame,
     )
-    contents = _read(path, request)
-    if file:
-        contents = replace(contents, labels=read_labels(file, contents.values.shape))
-    return checked_table(
-        display_name(path), contents, drop_missing=drop_missing, keep_missing=keep_missing
-    )
+    reader = _reader_of(path)
+    if _is_harmless(path, reader) and (file is None or ending_of(file) != ".npz"):
+        return read_here(path, reader, request)
+    place = Path(path)
+    parts = place.rglob("*") if place.is_dir() else [place]
+    n_bytes = sum(part.lstat().st_size for part in parts)
+    return in_other_process(str(path), n_bytes, read_here, path, reader, request)
 
 
 def file_or_name(labels: FilePath | None) -> tuple[Path | None, str | None]:
@@ -154,30 +163,44 @@ def display_name(path: FilePath) -> str:
     return "standard input" if str(path) == STANDARD_INPUT else str(path)
 
 
-def _read(path: FilePath, request: Request) -> Contents:
+def _reader_of(path: FilePath) -> str:
+    """Module and function that read a file, or an error if there is no such file or reader."""
     if str(path) == STANDARD_INPUT:
-        return _reader("tables:read_standard_input")(path, request)
-    place = Path(path)
+        return "tables:read_standard_input"
+    place, ending = Path(path), ending_of(path)
     if place.is_dir():
-        return _reader("images:read_images")(place, request)
+        if ending in _READERS:
+            raise FileError(f"{place}: is a folder, not a file ending in {ending}.")
+        return "images:read_images"
     # Before the ending is looked at: a missing file is the likelier mistake.
     check_file(place)
-    ending = ending_of(place)
     if ending not in _READERS:
         raise FileError(
             f"{place}: files ending in {ending or 'nothing'} are not read. Known: "
             f"{' '.join(_READERS)}, a folder of images, or - for CSV from standard input."
         )
-    try:
-        return _reader(_READERS[ending])(place, request)
-    except MemoryError as error:
-        raise FileError(
-            f"{place}: is too large for the memory of this machine, or damaged."
-        ) from error
+    return _READERS[ending]
 
 
-def _reader(path: str) -> Callable[[object, Request], Contents]:
-    module, name = path.split(":")
+def _is_harmless(path: FilePath, reader: str) -> bool:
+    """Whether reading a file takes memory in proportion to its size, and that is not much."""
+    if reader != "tables:read_text":
+        return reader in ("arrays:read_npy", "tables:read_standard_input")
+    with Path(path).open("rb") as file:
+        return file.read(2) != GZIP_START and Path(path).stat().st_size < MOST_HERE
+
+
+def read_here(path: FilePath, reader: str, request: Request) -> Table:
+    """Read points in this process."""
+    contents = _loaded(reader)(Path(path), request)
+    if request.label_file:
+        labels = read_labels(request.label_file, contents.values.shape)
+        contents = replace(contents, labels=labels)
+    return checked_table(display_name(path), contents, request)
+
+
+def _loaded(reader: str) -> Callable[[object, Request], Contents]:
+    module, name = reader.split(":")
     if module == "tables":
         needed("pyarrow", "Tables need pyarrow", "cli")
     return getattr(import_module(f"srsg.files.{module}"), name)

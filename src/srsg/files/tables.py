@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
 import sys
-import zipfile
 from dataclasses import replace
 from datetime import date, datetime
 from pathlib import Path
@@ -11,13 +11,14 @@ from typing import Any
 
 import pyarrow as pa
 
-from srsg.files.columns import NotANumberError, choose_columns
+from srsg.files.columns import Frame, NotANumberError, choose_columns, frame_of
 from srsg.files.contents import Contents, Request
 from srsg.files.errors import FileError, needed, parsing
-from srsg.files.frames import Frame, frame_of
+from srsg.files.guard import limits_for
 from srsg.files.text_tables import distinct_names, is_header, parse_table, typed
-from srsg.files.unpacking import check_size, check_zip, from_gzip
+from srsg.memory import in_words
 
+GZIP_START = b"\x1f\x8b"
 MARKS = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16", b"\xef\xbb\xbf": "utf-8-sig"}
 """The first bytes of text that names its encoding."""
 
@@ -25,15 +26,19 @@ MARKS = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16", b"\xef\xbb\xbf": "utf-8-s
 def read_text(path: Path, request: Request) -> Contents:
     """CSV, or TSV by the ending; compressed by gzip or not."""
     data = path.read_bytes()
-    if data.startswith(b"\x1f\x8b"):
-        data = from_gzip(path, data)
+    if data.startswith(GZIP_START):
+        with parsing(path, "gzip"):
+            data = gzip.decompress(data)
     sep = "\t" if ".tsv" in path.name.lower() else None
     return _read_bytes(str(path), data, sep, request)
 
 
-def read_standard_input(path: object, request: Request) -> Contents:
+def read_standard_input(path: Path, request: Request) -> Contents:
     """CSV from standard input."""
-    data = sys.stdin.buffer.read()
+    most = limits_for(0).memory // 20
+    data = sys.stdin.buffer.read(most + 1)
+    if len(data) > most:
+        raise FileError(f"standard input: is longer than {in_words(most)}; save it as a file.")
     if not data.strip():
         raise FileError("standard input: is empty.")
     return _read_bytes("standard input", data, None, request)
@@ -44,9 +49,6 @@ def read_parquet(path: Path, request: Request) -> Contents:
     from pyarrow import parquet
 
     with parsing(path, "Parquet"), parquet.ParquetFile(path) as file:
-        # One value that is repeated a million times takes a few bytes there.
-        numbers = file.metadata.num_rows * file.metadata.num_columns
-        check_size(path, path.stat().st_size, 8 * numbers)
         frame = frame_of(file.read())
     return choose_columns(str(path), frame, request)
 
@@ -118,27 +120,16 @@ def _decoded(name: str, data: bytes, encoding: str | None) -> str:
 def _sheet(path: Path, name: str | None) -> tuple[list[list[Any]], tuple[str, ...]]:
     """The rows of the sheet of this name, or the first that has cells; and notes for the user."""
     calamine = needed("python_calamine", "Spreadsheets need python-calamine", "cli")
-    with parsing(path, "a spreadsheet"):
-        if zipfile.is_zipfile(path):  # Excel's old files are not
-            check_zip(path)
-        try:
-            with calamine.CalamineWorkbook.from_path(str(path)) as book:
-                sheets = book.sheet_names
-                if name is not None and name not in sheets:
-                    there = ", ".join(sheets)
-                    raise FileError(f"{path}: has no sheet called {name!r}. It has {there}.")
-                for sheet in sheets if name is None else [name]:
-                    cells = book.get_sheet_by_name(sheet).to_python()
-                    rows = [row for row in cells if any(cell != "" for cell in row)]
-                    if rows:
-                        break
-        except Exception:
-            raise
-        except BaseException as error:
-            # A bug in the library, which is written in Rust, arrives as a PanicException.
-            if type(error).__name__ != "PanicException":
-                raise
-            raise ValueError("it is damaged") from error
+    with parsing(path, "a spreadsheet"), calamine.CalamineWorkbook.from_path(str(path)) as book:
+        sheets = book.sheet_names
+        if name is not None and name not in sheets:
+            there = ", ".join(sheets)
+            raise FileError(f"{path}: has no sheet called {name!r}. It has {there}.")
+        for sheet in sheets if name is None else [name]:
+            cells = book.get_sheet_by_name(sheet).to_python()
+            rows = [row for row in cells if any(cell != "" for cell in row)]
+            if rows:
+                break
     if not sheets or not rows:
         raise FileError(f"{path}: has no rows.")
     if name is not None or len(sheets) == 1:

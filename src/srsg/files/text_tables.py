@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,8 +18,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
 
+from srsg.files.columns import Frame
 from srsg.files.errors import FileError, count_of
-from srsg.files.frames import Frame
 from srsg.files.labels import is_number
 
 SEPARATORS = ",;\t|"
@@ -139,11 +140,12 @@ def distinct_names(names: Sequence[str]) -> list[str]:
     ['a', 'Unnamed: 1', 'a.1']
     """
     taken: dict[str, None] = {}
+    there, repeated = set(names), Counter[str]()
     for place, given in enumerate(names):
-        name, again = given or f"Unnamed: {place}", 0
-        while name in taken or (again and name in names):
-            again += 1
-            name = f"{given}.{again}"
+        name = given or f"Unnamed: {place}"
+        while name in taken or (repeated[given] and name in there):
+            repeated[given] += 1
+            name = f"{given}.{repeated[given]}"
         taken[name] = None
     return list(taken)
 

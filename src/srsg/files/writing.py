@@ -6,9 +6,11 @@ import csv
 import gzip
 import io
 import json
+import math
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from importlib import import_module
 from itertools import chain
 from pathlib import Path
 from typing import Any, TextIO
@@ -186,30 +188,37 @@ def _write_text(
             _write_rows(file, table, sep)
 
 
-def _arrow(table: Mapping[str, Any]) -> Any:
-    import pyarrow as pa
-
-    return pa.table({name: pa.array(_cells(column)) for name, column in table.items()})
-
-
-def _write_parquet(path: Path, table: Mapping[str, Any]) -> None:
-    parquet = needed("pyarrow.parquet", "Parquet files need pyarrow", "cli")
-    parquet.write_table(_arrow(table), path)
-
-
-def _write_feather(path: Path, table: Mapping[str, Any]) -> None:
-    feather = needed("pyarrow.feather", "Feather files need pyarrow", "cli")
-    feather.write_feather(_arrow(table), str(path))
+def _write_arrow(path: Path, table: Mapping[str, Any], *, kind: str, writer: str) -> None:
+    module = needed(f"pyarrow.{kind}", f"{kind.title()} files need pyarrow", "cli")
+    columns = import_module("pyarrow").table({name: _cells(table[name]) for name in table})
+    with path.open("wb") as file:
+        getattr(module, writer)(columns, file)
 
 
 def _write_json(path: Path, table: Mapping[str, Any]) -> None:
-    """A list with one object per row; JSON has no NaN."""
-    rows = [
-        {name: None if cell != cell else cell for name, cell in zip(table, row, strict=True)}
-        for row in _rows(table)
-    ]
-    with path.open("w", encoding="utf-8") as file:
-        json.dump(rows, file, ensure_ascii=False, indent=1, default=str)
+    """A list with one object per row."""
+    rows = [dict(zip(table, row, strict=True)) for row in _rows(table)]
+    path.write_text(as_json(rows, ensure_ascii=False, indent=1), encoding="utf-8")
+
+
+def as_json(value: Any, **layout: Any) -> str:
+    """JSON with null for numbers that are not finite, which it does not have.
+
+    Examples
+    --------
+    >>> from srsg.files.writing import as_json
+    >>> as_json({"score": [0.5, float("inf")]})
+    '{"score": [0.5, null]}'
+    """
+    return json.dumps(_finite(value), allow_nan=False, default=str, **layout)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _finite(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(part) for part in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _write_excel(path: Path, table: Mapping[str, Any]) -> None:
@@ -241,8 +250,8 @@ _TABLE_WRITERS: dict[str, Callable[..., None]] = {
     ".tsv": partial(_write_text, sep="\t"),
     ".csv.gz": partial(_write_text, compressed=True),
     ".json": _write_json,
-    ".parquet": _write_parquet,
-    ".feather": _write_feather,
+    ".parquet": partial(_write_arrow, kind="parquet", writer="write_table"),
+    ".feather": partial(_write_arrow, kind="feather", writer="write_feather"),
     ".xlsx": _write_excel,
 }
 _ARRAY_WRITERS = {".npy": _write_npy, ".npz": _write_npz}

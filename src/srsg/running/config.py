@@ -6,19 +6,15 @@ into memory.
 
 from __future__ import annotations
 
-import os
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from numbers import Real
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from srsg.files.errors import in_words
+from srsg.memory import free_memory, in_bytes, in_words
 from srsg.points import BLOCK_SIZE, TILE
 from srsg.running.engine import Engine, ThreadEngine
 from srsg.running.progress import NO_STORE, SILENT, Progress
@@ -159,36 +155,6 @@ CODE_BYTES = 8192
 """Memory for the unfinished code of one point, with all copies: about a hundred entries, and the
 small problem that the sweeps keep."""
 
-_UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
-_UNITS |= {f"{unit}I": 2 ** (10 * power) for power, unit in enumerate("KMGT", start=1)}
-_AMOUNT = re.compile(r"\s*(\d+(?:\.\d*)?)\s*([KMGT]?I?)B?\s*", re.IGNORECASE)
-
-_ROOM_UNKNOWN = 4 * 10**9
-"""Bytes that count as free if the system does not say."""
-
-
-def in_bytes(max_memory: int | str) -> int:
-    """The number of bytes, given as a number or as text such as ``"2GB"`` or ``"512 MiB"``.
-
-    Examples
-    --------
-    >>> from srsg.running.config import in_bytes
-    >>> in_bytes("1.5 GB"), in_bytes("1KiB"), in_bytes(10**6)
-    (1500000000, 1024, 1000000)
-    """
-    if not isinstance(max_memory, str):
-        number = isinstance(max_memory, Real) and not isinstance(max_memory, bool)
-        if not number or not 1 <= max_memory < np.inf:
-            raise ValueError(f"max_memory={max_memory!r} must be a positive number of bytes.")
-        return int(max_memory)
-    amount = _AMOUNT.fullmatch(max_memory)
-    if amount is None or amount[2].upper() not in _UNITS:
-        raise ValueError(
-            f"max_memory={max_memory!r} is not an amount of memory: give bytes, or a number with "
-            "its unit such as '2GB', '500MB' or '512MiB'."
-        )
-    return int(float(amount[1]) * _UNITS[amount[2].upper()])
-
 
 def blocks_within(
     max_memory: int | str | None,
@@ -253,31 +219,3 @@ def blocks_within(
         )
     size = max(size, LEAST_BLOCK)
     return size, allowed - fixed - size * row
-
-
-def free_memory() -> float:
-    """Bytes that can be used without displacing other programs, as far as the system tells."""
-    return min(_free_in_system(), _free_in_container())
-
-
-def _free_in_system() -> int:
-    try:
-        lines = Path("/proc/meminfo").read_text().splitlines()
-        available = next(line for line in lines if line.startswith("MemAvailable"))
-        return int(available.split()[1]) * 1024
-    except (OSError, StopIteration):
-        pass
-    try:  # elsewhere, half of all memory
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
-    except (AttributeError, OSError, ValueError):
-        return _ROOM_UNKNOWN
-
-
-def _free_in_container() -> float:
-    """Bytes that a control group leaves; infinite if there is none."""
-    folder = Path("/sys/fs/cgroup")
-    try:
-        limit = int((folder / "memory.max").read_text())
-        return max(0, limit - int((folder / "memory.current").read_text()))
-    except (OSError, ValueError):
-        return float("inf")

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from srsg.files.errors import in_words
+from srsg.memory import in_words
 from srsg.types import Matrix
 
 # Wrappers of these libraries may come between the user's line and ours.

@@ -10,9 +10,9 @@ from pyarrow import ChunkedArray, Table
 from pyarrow.parquet import ParquetFile
 
 from srsg.files import columns as tables
+from srsg.files.columns import frame_of, index_columns
 from srsg.files.contents import Contents, Request
 from srsg.files.errors import FileError
-from srsg.files.frames import frame_of, index_columns
 from srsg.running.dask.engine import BYTES_PER_SHARD
 
 
