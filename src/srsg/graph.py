@@ -133,21 +133,15 @@ class FittedGraph:
             )
         assert coded.codes is not None
         assert coded.neighbors is not None
-        init = coded.init_codes
-        return cls(
-            coder,
-            points,
-            equal,
+        edges, codes, init = coder.edges(coded.codes), coded.codes, coded.init_codes
+        neighbors, learnt = coded.neighbors, coded.learnt
+        if not equal.all_differ:
             # Every point brings the edges of its code; edges to it go to the first of its kind.
-            affinity=symmetrized(equal.spread_codes(coder.edges(coded.codes))),
-            codes=equal.spread_codes(coded.codes),
-            init_codes=None if init is None else equal.spread_codes(init),
-            neighbors=coded.neighbors
-            if equal.all_differ
-            else equal.spread_neighbors(coded.neighbors),
-            learnt=coded.learnt if equal.all_differ else _spread(coded.learnt, equal),
-            constant=constant,
-        )
+            edges, codes = equal.spread_codes(edges), equal.spread_codes(codes)
+            init = None if init is None else equal.spread_codes(init)
+            neighbors, learnt = equal.spread_neighbors(neighbors), _spread(learnt, equal)
+        graph = symmetrized(edges)
+        return cls(coder, points, equal, graph, codes, init, neighbors, learnt, constant)
 
     def distinct_codes(self) -> sparse.csr_array:
         """The codes of the distinct points over each other."""

@@ -35,8 +35,8 @@ def dense_and_sparse(n=12, d=7, seed=0, clusters=False):
 class InTwoShards(ThreadEngine):
     """Scans the points in two parts, as workers of a cluster do."""
 
-    def scan(self, task, points, wanted, *, label, done=None):
-        blocks = in_blocks(wanted, self.block_size)
+    def scan(self, task, points, wanted, n_rows, *, label, done=None):
+        blocks = in_blocks(wanted, n_rows, self.block_size)
         return self.map(partial(self._scan, task), points, blocks, label=label, done=done)
 
     @staticmethod

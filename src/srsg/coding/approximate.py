@@ -168,8 +168,7 @@ def _code(
     left_over = [search(sign * resid, rows, n_candidates) for sign in (1, -1)]
     add_candidates(codes, strongest_of(left_over, n_candidates), n_candidates)
     solve_over_candidates(x, coded, codes, lam / 2)
-    _polish(points, targets, codes, lam)
-    return codes.to_csr(points.n), neighbors
+    return _polish(points, targets, codes, lam)[0].to_csr(points.n), neighbors
 
 
 def _certify(data: tuple[Points, sparse.csr_array], rows: IntArray, *, lam: float) -> Certificate:
@@ -179,7 +178,7 @@ def _certify(data: tuple[Points, sparse.csr_array], rows: IntArray, *, lam: floa
     """
     points, all_codes = data
     codes = Codes.from_csr(all_codes[rows])
-    resid, inside = _polish(points, points.x[rows], codes, lam)
+    codes, resid, inside = _polish(points, points.x[rows], codes, lam)
     correlations, error = points.correlations(resid), points.correlation_error
     # The strongest point outside the code decides how far the code is from optimal over all points.
     _, outside = strongest(points.for_kernels, rows, resid, correlations, codes, error)
@@ -188,15 +187,12 @@ def _certify(data: tuple[Points, sparse.csr_array], rows: IntArray, *, lam: floa
 
 def _polish(
     points: Points, targets: NDArray[np.floating], codes: Codes, lam: float
-) -> tuple[FloatArray, InsideTerms]:
+) -> tuple[Codes, FloatArray, InsideTerms]:
     """Solve once more on the sorted supports, so that the codes depend on nothing else.
 
-    Returns the residuals, and the terms of the certificates.
+    Returns the codes, the residuals, and the terms of the certificates.
     """
     n_rows = len(targets)
     penalty = Penalty(np.full(n_rows, lam / 2), np.zeros(n_rows))
     keep_supports(codes)
-    resid = np.empty(targets.shape)
-    inside = InsideTerms.empty(n_rows)
-    solve_working_sets(points.for_kernels, kernel_rows(targets), codes, penalty, resid, inside)
-    return resid, inside
+    return solve_working_sets(points.for_kernels, kernel_rows(targets), codes, penalty)

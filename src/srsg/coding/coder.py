@@ -96,10 +96,6 @@ class Coder(ABC):
         if self.n_candidates is not None:
             check_candidates(self.n_candidates, self.n_neighbors, run)
 
-    def __post_init__(self) -> None:
-        if self.n_candidates is None:  # then nothing in the codes is random
-            object.__setattr__(self, "random_state", None)
-
     def why_dense(self) -> str:
         """Why sparse points are made dense; empty if they may stay sparse."""
         return "" if self.n_candidates is None else "an index of candidates needs dense points"
@@ -159,6 +155,7 @@ def build_graph(coder: Coder, X: Any, run: Engine) -> FittedGraph:
     >>> build_graph(L1Coder(lam=0.1), load_digits().data[:100], ThreadEngine()).codes.shape
     (100, 100)
     """
+    coder.check(X.shape[0], run)
     if isinstance(X, Points):  # on the workers of a cluster
         return graph_of_points(coder, X, X.lazy_rows(), 0.0, run)
     rows, constant = prepared(coder, X, on_cluster=run.on_cluster)
@@ -238,7 +235,7 @@ def _warn_of_narrow_cone(points: Points, constant: float) -> None:
         return
     # For unit vectors the mean squared distance from the mean is 1 - |mean|^2; computed from the
     # differences themselves, since that subtraction would lose all digits.
-    some = points.x[:: max(1, points.n // 1000)]
+    some = points.x[:: max(1, points.x.shape[0] // 1000)]
     if sparse.issparse(some):
         squared = mean_variance_axis(some, axis=0)[1].sum()
     else:

@@ -303,11 +303,11 @@ def solve_exactly(
 def with_principal_axes(points: Points, sets: WorkingSets, engine: Engine) -> Points:
     """The points, with principal axes if these make the scans cheaper."""
     # Points on a cluster or with few non-zeros are scanned as they are.
-    as_they_are = points.in_shards or sparse.issparse(points.x)
-    few = min(points.n, len(sets)) < POINTS_PER_FEATURE * points.n_features
-    if as_they_are or few:
+    if points.in_shards or sparse.issparse(points.x):
         return points
-    if bytes_of_axes(points.n, points.n_features) > engine.spare_memory:
+    n, n_features = points.x.shape
+    few = min(n, len(sets)) < POINTS_PER_FEATURE * n_features
+    if few or bytes_of_axes(n, n_features) > engine.spare_memory:
         return points
     strength, label = float(sets.penalty.half_lam.min()), "principal axes"
     [axes] = engine.quiet().map(principal_axes, points.x, [strength], label=label)
@@ -356,7 +356,7 @@ def _scan_all(
 ) -> list[Scanned]:
     """One scan of some queries, in blocks that suit the engine."""
     wanted = ScanBlock(queries[sets.rows], sets)
-    return engine.scan(task, points, wanted, label=label, done=done)
+    return engine.scan(task, points, wanted, len(sets.rows), label=label, done=done)
 
 
 def _in_order(
@@ -540,9 +540,6 @@ class ScanBlock(Sized):
     queries: Queries
     sets: WorkingSets
 
-    def __len__(self) -> int:
-        return len(self.sets)
-
     def __getitem__(self, chosen: slice) -> Self:
         return type(self)(self.queries[chosen], self.sets[chosen])
 
@@ -691,19 +688,19 @@ class L1Scan:
 
     def start(self, rows: Rows, block: ScanBlock) -> _SolvedBlock:
         """Code the block over its working sets: small problems, without a look at other points."""
-        # A copy, because the kernel overwrites the codes and a task must not change its input: it
-        # may be run again on another worker. Only some rows of the points are here, so the kernel
-        # gets their places instead of the points' indices.
-        codes, penalty = block.sets.codes.trimmed(), block.sets.penalty
-        vectors, places = block.queries.vectors(rows), rows.places(codes.index)
-        resid, inside = np.empty(vectors.shape), InsideTerms(*np.zeros((4, len(codes.size))))
-        kernel_input = (rows.for_kernels, kernel_rows(vectors), codes._replace(index=places))
-        self.solve(block, *kernel_input, penalty, resid, inside)
+        # Only some rows of the points are here, so the kernel gets their places instead of the
+        # points' indices.
+        targets = kernel_rows(block.queries.vectors(rows))
+        start = block.sets.codes._replace(index=rows.places(block.sets.codes.index))
+        solved = self.solve(block, rows.for_kernels, targets, start, block.sets.penalty)
+        codes, resid, inside = solved
+        if rows.index is not None:
+            codes = codes._replace(index=rows.index[codes.index])
         return _SolvedBlock(block.queries.own, replace(block.sets, codes=codes), resid, inside)
 
-    def solve(self, block: ScanBlock, *problems: Any) -> None:
+    def solve(self, block: ScanBlock, *problems: Any) -> Any:
         """Solve the problems of a block, given as :func:`solve_working_sets` takes them."""
-        solve_working_sets(*problems)
+        return solve_working_sets(*problems)
 
     def scan_shard(self, shard: Points, started: _SolvedBlock) -> _ShardView:
         """Compare the residuals with all points of a shard."""
@@ -712,7 +709,8 @@ class L1Scan:
         # A part at a time: the correlations of all queries with all points might not fit in memory.
         # One array serves all parts: allocating it again may cost as much as the product itself.
         room = np.empty((min(self.block_size, len(most)), shard.n), np.float32)
-        for rows in row_slices(len(most), self.block_size):
+        for first in range(0, len(most), self.block_size):
+            rows = slice(first, first + self.block_size)
             own, resid, part = started.own[rows], started.resid[rows], sets[rows]
             correlations, left_out = shard.bounded_correlations(resid, room)
             bounds = ScanBounds(shard.first, self.tol, shard.correlation_error, left_out)

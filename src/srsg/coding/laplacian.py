@@ -190,10 +190,10 @@ class _PulledScan(L1Scan):
 
     products: FloatArray = field(kw_only=True)
 
-    def solve(self, block: ScanBlock, *problems: Any) -> None:
+    def solve(self, block: ScanBlock, *problems: Any) -> Any:
         """Solve the problems of a block by conjugate gradients."""
         own, rows = block.queries.own, block.sets.rows
-        solve_pulled_sets(own, rows, self.pull, self.products, self.tol, *problems)
+        return solve_pulled_sets(own, rows, self.pull, self.products, self.tol, *problems)
 
     def joining_limits(self, sets: WorkingSets) -> IntArray:
         """How many points may join each working set: their inner products are at hand."""

@@ -42,7 +42,9 @@ def nearest_neighbors(
     engine = engine or ThreadEngine()
     wanted = Queries.of(points, queries)
     task = _Search(n_neighbors, engine.block_size)
-    return np.concatenate(engine.scan(task, points, wanted, label="nearest neighbours"))
+    return np.concatenate(
+        engine.scan(task, points, wanted, len(wanted), label="nearest neighbours")
+    )
 
 
 def most_correlated(

@@ -212,8 +212,11 @@ class GraphClusterer(
 
     def _coder(self) -> Coder:
         """The method and its parameters as a value."""
-        names = {each.name for each in fields(self.coder)}
-        return self.coder(**{name: value for name, value in vars(self).items() if name in names})
+        own = vars(self)
+        values = {each.name: own[each.name] for each in fields(self.coder) if each.name in own}
+        if values.get("n_candidates") is None:
+            values.pop("random_state", None)  # nothing in the codes is random
+        return self.coder(**values)
 
     @with_callbacks
     def fit(self, X: Matrix, y: None = None) -> Self:
@@ -630,7 +633,6 @@ class GraphClusterer(
             run = start_engine(
                 self.n_jobs, progress, self.store, bounded, on_cluster=coder.on_cluster
             )
-        coder.check(points.shape[0], run)
         return coder, points, names, run
 
     def _learn(
@@ -719,7 +721,7 @@ def attributes_of_graph(graph: FittedGraph) -> dict[str, Any]:
         values["affine_"] = graph.constant
     if "certified" in graph.learnt:
         violation = graph.learnt["kkt_violation"]
-        if len(violation) == graph.n:  # copies count once
+        if len(violation) == len(values["first_equal_"]):  # copies count once
             violation = violation[graph.equal.first]
         values["kkt_quantiles_"] = {share: float(np.quantile(violation, share)) for share in SHARES}
     return {name: value for name, value in values.items() if value is not None}

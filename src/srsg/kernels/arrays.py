@@ -200,10 +200,6 @@ class InsideTerms(NamedTuple):
     inner: FloatArray
     l1_norm: FloatArray
 
-    @classmethod
-    def empty(cls, n_rows: int) -> InsideTerms:
-        return cls(*(np.zeros(n_rows) for _ in cls._fields))
-
 
 class ScanBounds(NamedTuple):
     """What a scan of some of the points has to know.

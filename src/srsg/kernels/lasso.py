@@ -10,11 +10,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from srsg.kernels.arrays import Certificate
+from srsg.kernels.arrays import Certificate, Codes, InsideTerms
 from srsg.kernels.compiled import helper, inlined, kernel
 from srsg.kernels.direct import minimise_on_support
 from srsg.kernels.linalg import assign, backward_solve, cholesky, dot, forward_solve
-from srsg.kernels.rows import dense_row, gather_rows, gram_of_rows, row_count, row_dot, subtract_row
+from srsg.kernels.rows import (
+    dense_row,
+    gather_rows,
+    gram_of_rows,
+    row_count,
+    row_dot,
+    row_length,
+    subtract_row,
+)
 
 MAX_ROUNDS = 500
 """A limit on the rounds. A few dozen are enough, unless rounding keeps them from ending."""
@@ -110,13 +118,27 @@ def solve_lasso(gram, b, half_lam, z):
             break
 
 
+@helper()
+def with_terms(start, n_features):
+    """A copy of codes, no wider than the longest, and room for their residuals and terms."""
+    n_rows, width = start.size.shape[0], 0
+    for size in start.size:
+        width = max(width, size)
+    codes = Codes(start.index[:, :width].copy(), start.value[:, :width].copy(), start.size.copy())
+    terms = np.zeros((4, n_rows))
+    inside = InsideTerms(terms[0], terms[1], terms[2], terms[3])
+    return codes, np.empty((n_rows, n_features)), inside
+
+
 @kernel()
-def solve_working_sets(points, targets, codes, penalty, resid, inside):
+def solve_working_sets(points, targets, start, penalty):
     """Code each target over its working set, starting from the code it has.
 
-    The last step, a direct solve on the sorted support, makes a code and its residual depend on
-    the support alone, not on the path that led there.
+    Returns the codes, their residuals, and the terms of their certificates. The last step, a direct
+    solve on the sorted support, makes a code and its residual depend on the support alone, not on
+    the path that led there.
     """
+    codes, resid, inside = with_terms(start, row_length(targets))
     # Rows are independent of each other, so results do not depend on the blocks they come in.
     for p in range(row_count(targets)):
         size = codes.size[p]
@@ -141,6 +163,7 @@ def solve_working_sets(points, targets, codes, penalty, resid, inside):
         inside.worst[p] = violation_inside(atoms, resid[p], z, half_lam, ridge)
         terms = gap_terms(own, resid[p], z, support, ridge)
         inside.power[p], inside.inner[p], inside.l1_norm[p] = terms
+    return codes, resid, inside
 
 
 @inlined()

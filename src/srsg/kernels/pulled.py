@@ -18,9 +18,15 @@ from srsg.kernels.codes import keep_sorted_support, residual
 from srsg.kernels.compiled import helper, kernel
 from srsg.kernels.correlations import pull_at, pull_of
 from srsg.kernels.direct import move_towards
-from srsg.kernels.lasso import compute_gradient, coordinate_sweep, violation_at, worst_violation
+from srsg.kernels.lasso import (
+    compute_gradient,
+    coordinate_sweep,
+    violation_at,
+    with_terms,
+    worst_violation,
+)
 from srsg.kernels.linalg import dot, fill, find_nonzeros, in_float64, multiply
-from srsg.kernels.rows import dense_row, gather_rows, row_dot
+from srsg.kernels.rows import dense_row, gather_rows, row_dot, row_length
 
 MAX_ROUNDS = 500
 """A limit on the rounds, in case rounding keeps them from ending."""
@@ -37,14 +43,13 @@ are huge, few digits are left."""
 
 
 @kernel()
-def solve_pulled_sets(
-    own, rows, pull, products, tol, points, targets, codes, penalty, resid, inside
-):
+def solve_pulled_sets(own, rows, pull, products, tol, points, targets, start, penalty):
     """Code each target over its working set, as :func:`srsg.kernels.lasso.solve_working_sets`.
 
     Row ``rows[p]`` of the pull belongs to target p, which is point ``own[p]``. ``products`` are the
     inner products of all pairs of points, or empty: then those of each working set are computed.
     """
+    codes, resid, inside = with_terms(start, row_length(targets))
     for p in range(rows.shape[0]):
         size = codes.size[p]
         index = codes.index[p, :size]
@@ -91,6 +96,7 @@ def solve_pulled_sets(
             inner -= z[k] * q
         inside.worst[p] = worst
         inside.power[p], inside.inner[p], inside.l1_norm[p] = power, inner, l1_norm
+    return codes, resid, inside
 
 
 @helper()

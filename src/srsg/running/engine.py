@@ -152,19 +152,20 @@ class ThreadEngine:
         task: ShardScan[Block, Result],
         points: Points,
         wanted: Any,
+        n_rows: int,
         *,
         label: str,
         done: Callable[[Result], None] | None = None,
     ) -> list[Result]:
-        """Run the task on all points, for blocks of ``wanted``, which can be sliced.
+        """Run the task on all points, for blocks of ``wanted``, which has so many rows.
 
         A block is started, scans every shard, and is finished. The results are in the order of the
         blocks. ``done`` is called with every result as it arrives.
         """
         # Few rows too keep all threads busy.
-        size = max(1, min(self.block_size, -(-len(wanted) // self._n_threads)))
-        task_of_block = partial(_scan, task)
-        return self.map(task_of_block, points, in_blocks(wanted, size), label=label, done=done)
+        size = max(1, min(self.block_size, -(-n_rows // self._n_threads)))
+        blocks = in_blocks(wanted, n_rows, size)
+        return self.map(partial(_scan, task), points, blocks, label=label, done=done)
 
     def points(self, x: Any) -> Points:
         """Rows of unit length as points, placed where the workers can use them."""
@@ -199,11 +200,11 @@ Engine = ThreadEngine
 """What algorithms take: threads of this process, or a subclass for the workers of a cluster."""
 
 
-def in_blocks(whole: Any, size: int) -> list[Any]:
+def in_blocks(whole: Any, n_rows: int, size: int) -> list[Any]:
     """Slices of at most this size; nothing is copied if one is enough."""
-    if 0 < len(whole) <= size:
+    if 0 < n_rows <= size:
         return [whole]
-    return [whole[start : start + size] for start in range(0, len(whole), size)]
+    return [whole[start : start + size] for start in range(0, n_rows, size)]
 
 
 def _scan(task: ShardScan[Block, Result], points: Points, block: Block) -> Result:

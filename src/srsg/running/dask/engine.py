@@ -261,15 +261,16 @@ class DaskEngine(ThreadEngine):
         task: ShardScan[Block, Result],
         points: Points,
         wanted: Any,
+        n_rows: int,
         *,
         label: str,
         done: Callable[[Result], None] | None = None,
     ) -> list[Result]:
         assert isinstance(points, ShardedPoints)
         # How many points a row needs to start, judged by one block.
-        some = wanted[: self.block_size]
-        needed = max(1.0, len(task.rows(some)) / max(1, len(some)))
-        blocks = in_blocks(wanted, self._rows_per_block(points, len(wanted), needed))
+        n_some = max(1, min(n_rows, self.block_size))
+        needed = max(1.0, len(task.rows(wanted[:n_some])) / n_some)
+        blocks = in_blocks(wanted, n_rows, self._rows_per_block(points, n_rows, needed))
 
         def submit(block: Block) -> list[Any]:
             started = self._submit_start(task, points, block)
