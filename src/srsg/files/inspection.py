@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -14,10 +13,6 @@ from scipy.spatial import cKDTree
 from srsg.files import Table
 from srsg.points import name_rows, row_slices
 from srsg.types import FloatArray, IntArray
-
-MOSTLY_FILLED = 0.1
-"""With a larger share of non-zeros than this, points are coded faster as an array."""
-
 
 # Equal rows are merged into one point with a weight. Rows that differ by a little noise are not:
 # each is explained by its copies and needs nothing else, so the graph of the codes falls into as
@@ -77,46 +72,28 @@ def inspect_table(table: Table) -> list[Fact]:
     >>> for fact in inspect_table(Table(X, np.arange(3)))[4:7]:
     ...     print(f"{fact.about}: {fact.found}")
     duplicates: 1 row repeats another
-    near-duplicates: not counted: in few columns, rows are close to each other
     rows of zeros: 1 (row 2)
+    near-duplicates: not counted: in few columns, rows are close to each other
     """
     X = table.X
     if sparse.issparse(X):
-        return _facts_of_sparse(table)
+        filled = f"{X.nnz} non-zeros, {X.nnz / np.prod(X.shape):.2%} of all values"
+        # Rows are canonical here, so equal rows have equal bytes.
+        parts = pairwise(X.indptr.tolist())
+        distinct = {X.indices[at:end].tobytes() + X.data[at:end].tobytes() for at, end in parts}
+        n_empty = X.shape[1] - len(np.unique(X.indices))
+        kinds, others = "", [Fact("sparse matrix", filled), _counted("empty columns", n_empty)]
+    else:
+        kinds, distinct = _kinds(table), np.unique(X, axis=0)
+        others = [_nearly_repeated(X), _constant(table), _scales(X)]
     return [
-        _enough("rows", len(X)),
-        _columns(table),
+        _enough("rows", X.shape[0]),
+        _enough("columns", X.shape[1], kinds),
         _classes(table),
         _missing(table),
-        _repeated(len(X) - len(np.unique(X, axis=0))),
-        _nearly_repeated(X),
-        _zero_rows(np.flatnonzero(~X.any(axis=1))),
-        _constant(table),
-        _scales(X),
-    ]
-
-
-def _facts_of_sparse(table: Table) -> list[Fact]:
-    """The same about a sparse matrix, without making it dense."""
-    X, n_values, item = table.X, math.prod(table.X.shape), table.X.dtype.itemsize
-    n_rows, n_columns = X.shape
-    share = X.nnz / n_values
-    stored = f"{X.nnz} non-zeros, {share:.2%} of all values; {X.nnz / n_rows:.0f} per row"
-    advice = "as an array it would be coded faster" if share > MOSTLY_FILLED else ""
-    size = f"{X.nnz * (item + 4) / 1e6:.1f} MB; as an array {n_values * item / 1e6:.1f} MB"
-    # Rows are canonical here, so equal rows have equal bytes.
-    parts = pairwise(X.indptr.tolist())
-    distinct = {X.indices[at:end].tobytes() + X.data[at:end].tobytes() for at, end in parts}
-    return [
-        _enough("rows", n_rows),
-        _enough("columns", n_columns),
-        Fact("sparse matrix", stored, advice),
-        Fact("memory", size),
-        _classes(table),
-        _missing(table),
-        _repeated(n_rows - len(distinct)),
-        _zero_rows(np.flatnonzero(np.diff(X.indptr) == 0)),
-        _counted("empty columns", n_columns - len(np.unique(X.indices))),
+        _repeated(X.shape[0] - len(distinct)),
+        _zero_rows(np.flatnonzero((X != 0).sum(axis=1) == 0)),
+        *others,
     ]
 
 
@@ -131,7 +108,8 @@ def _counted(about: str, number: int, text: str = "", advice: str = "") -> Fact:
     return Fact(about, f"{number}{text}", advice) if number else Fact(about, "none")
 
 
-def _columns(table: Table) -> Fact:
+def _kinds(table: Table) -> str:
+    """How many columns are of which kind, and the shape of images."""
     X = table.X
     integers = (np.round(X) == X).all(axis=0)
     binary = ((X == 0) | (X == 1)).all(axis=0)
@@ -142,7 +120,7 @@ def _columns(table: Table) -> Fact:
     }
     text = ", ".join(f"{where.sum()} {kind}" for kind, where in kinds.items() if where.any())
     image = f"; images of {' x '.join(map(str, table.image_shape))}" if table.image_shape else ""
-    return _enough("columns", X.shape[1], f": {text}{image}")
+    return f": {text}{image}"
 
 
 def _classes(table: Table) -> Fact:

@@ -26,43 +26,32 @@ def read_labels(path: Path, counts: tuple[int, ...]) -> NDArray:
     if ending == ".npy":
         return load_npy(path)
     if ending == ".npz":
-        return _read_array(path)
+        arrays = load_arrays(path)
+        return arrays[_label_name(path, list(arrays), "arrays")]
     if ending not in READABLE_ENDINGS:
         raise FileError(f"{path}: labels are read from {' '.join(READABLE_ENDINGS)}.")
-    rows = _read_rows(path, ending)
-    place, header = 0, True
-    if len(rows[0]) == 1:
-        header = _has_header([row[0] for row in rows], counts)
-    else:
-        name = usual_name(rows[0], LABEL_NAMES)
-        if name is None:
-            raise FileError(f"{path}: has {len(rows[0])} columns and none is called label.")
-        place = rows[0].index(name)
-    for number, row in enumerate(rows, 1):
-        if len(row) <= place:
-            raise FileError(f"{path}: row {number} has no label.")
-    return np.array([row[place].strip() for row in rows[int(header) :]])
-
-
-def _read_array(path: Path) -> NDArray:
-    arrays = load_arrays(path)
-    name = next(iter(arrays)) if len(arrays) == 1 else usual_name(arrays, LABEL_NAMES)
-    if name is None:
-        raise FileError(f"{path}: has no array called label, but {', '.join(arrays) or 'none'}.")
-    return arrays[name]
-
-
-def _read_rows(path: Path, ending: str) -> list[list[str]]:
     with parsing(path, "labels"), path.open(encoding="utf-8-sig", newline="") as file:
         if ending == ".txt":
             rows = [[line.strip()] for line in file if line.strip()]
         else:
-            rows = [
-                row for row in csv.reader(file, delimiter="\t" if ending == ".tsv" else ",") if row
-            ]
+            separator = "\t" if ending == ".tsv" else ","
+            rows = list(filter(None, csv.reader(file, delimiter=separator)))
     if not rows:
         raise FileError(f"{path}: has no labels.")
-    return rows
+    place = rows[0].index(_label_name(path, rows[0], "columns"))
+    has_header = len(rows[0]) > 1 or _has_header([row[0] for row in rows], counts)
+    for number, row in enumerate(rows, 1):
+        if len(row) <= place:
+            raise FileError(f"{path}: row {number} has no label.")
+    return np.array([row[place].strip() for row in rows[has_header:]])
+
+
+def _label_name(path: Path, names: list[str], kind: str) -> str:
+    """The only name there is, or the one that labels usually have."""
+    name = names[0] if len(names) == 1 else usual_name(names, LABEL_NAMES)
+    if name is None:
+        raise FileError(f"{path}: has {len(names)} {kind} and none is called label.")
+    return name
 
 
 def _has_header(lines: list[str], counts: tuple[int, ...]) -> bool:

@@ -6,7 +6,6 @@ import csv
 import gzip
 import io
 import json
-import math
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
@@ -210,15 +209,8 @@ def as_json(value: Any, **layout: Any) -> str:
     >>> as_json({"score": [0.5, float("inf")]})
     '{"score": [0.5, null]}'
     """
-    return json.dumps(_finite(value), allow_nan=False, default=str, **layout)
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {name: _finite(part) for name, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(part) for part in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    plain = json.loads(json.dumps(value, default=str), parse_constant=lambda name: None)
+    return json.dumps(plain, **layout)
 
 
 def _write_excel(path: Path, table: Mapping[str, Any]) -> None:
