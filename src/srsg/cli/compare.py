@@ -78,12 +78,7 @@ def compare(
         if not quiet:
             tell(progress, inputs.notes_on_near_rows(X))
         given: Any = {"random_state": seed, "n_jobs": jobs, "affine": scale == "standard"}
-        fits = compare_methods(X, clusters, y=table.y, names=names, progress=progress, **given)
-        results = []
-        with progress.stage("all methods", len(names)) as stage:
-            for result in fits:
-                results.append(result)
-                stage.advance()
+        results = compare_methods(X, clusters, y=table.y, names=names, progress=progress, **given)
     show(results, output, json=json, quiet=quiet)
 
 

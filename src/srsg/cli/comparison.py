@@ -73,12 +73,12 @@ def compare_methods(
     n_clusters: int,
     *,
     y: ArrayLike | None = None,
-    names: Sequence[str] | None = None,
+    names: Sequence[str] = tuple(methods()),
     random_state: int = 0,
     n_jobs: int | None = None,
     affine: bool = False,
     progress: Progress = SILENT,
-) -> Iterator[MethodResult]:
+) -> list[MethodResult]:
     """Fit methods with their defaults, one after the other, each in a process of its own.
 
     Programs that are started from a file need the usual ``if __name__ == "__main__":`` guard.
@@ -103,10 +103,10 @@ def compare_methods(
     progress : Progress
         Shows the stages of every method.
 
-    Yields
-    ------
-    MethodResult
-        One per method, as soon as it is done. If a method fails, ``error`` says why.
+    Returns
+    -------
+    list of MethodResult
+        One per method. If a method fails, ``error`` says why.
 
     Examples
     --------
@@ -120,10 +120,14 @@ def compare_methods(
     # Sparse points stay sparse: each method says so if it makes them dense.
     points = X if sparse.issparse(X) else np.asarray(X)
     wanted = {"random_state": random_state, "n_jobs": n_jobs, "affine": affine}
-    for name in methods() if names is None else names:
-        known = signature(methods()[name].estimator).parameters  # K-means has no n_jobs
-        given = {parameter: value for parameter, value in wanted.items() if parameter in known}
-        yield _in_own_process(name, (points, n_clusters, y, given), progress)
+    results = []
+    with progress.stage("all methods", len(names)) as stage:
+        for name in names:
+            known = signature(methods()[name].estimator).parameters  # K-means has no n_jobs
+            given = {parameter: value for parameter, value in wanted.items() if parameter in known}
+            results.append(_in_own_process(name, (points, n_clusters, y, given), progress))
+            stage.advance()
+    return results
 
 
 def pairwise_ari(results: Sequence[MethodResult]) -> FloatArray:

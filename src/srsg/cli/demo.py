@@ -25,7 +25,7 @@ def demo(output: Path = FOLDER, jobs: int | None = JOBS, quiet: bool = QUIET) ->
     check_writable(table)
     if not quiet:
         say(f"1797 handwritten digits, {len(METHODS)} methods: {', '.join(METHODS)}")
-    with bars(quiet) as progress, progress.stage("the whole demo", len(METHODS) + 2) as whole:
+    with bars(quiet) as progress:
         with progress.stage("loading", 1):
             from sklearn.datasets import load_digits
 
@@ -34,15 +34,11 @@ def demo(output: Path = FOLDER, jobs: int | None = JOBS, quiet: bool = QUIET) ->
             from srsg.report import write_report
 
             X, y = load_digits(return_X_y=True)
-        results = []
-        for result in compare_methods(X, 10, y=y, n_jobs=jobs, progress=progress):
-            results.append(result)
-            whole.advance()
+        results = compare_methods(X, 10, y=y, n_jobs=jobs, progress=progress)
         start = time.perf_counter()
         with announce_compiling(progress):
             model = SRSG(10, n_jobs=jobs, random_state=0).fit(X)
         seconds = time.perf_counter() - start
-        whole.advance()
         with progress.stage("writing the report", 1):
             write_report(
                 page,

@@ -41,7 +41,8 @@ def check_outputs(
         if path is None or path == STANDARD_OUTPUT:
             continue
         for source in inputs:
-            if source and _same_file(path, Path(source)):
+            # Through links or different spellings.
+            if source and path.exists() and os.path.exists(source) and path.samefile(source):
                 raise FileError(f"{option} {path}: is an input ({source}), which it would replace.")
         other = taken.setdefault(os.path.realpath(path), option)
         if other != option:
@@ -51,28 +52,15 @@ def check_outputs(
         check_writable(path)
 
 
-def _same_file(one: Path, other: Path) -> bool:
-    """Whether two paths lead to the same file, through links or different spellings."""
-    try:
-        return os.path.samefile(one, other)
-    except OSError:  # one of them does not exist
-        return os.path.realpath(one) == os.path.realpath(other)
-
-
 def check_files(files: Writing, inputs: Sequence[str | Path | None]) -> None:
-    """Raise an error now for a file of ``srsg cluster`` that could not be written at the end."""
+    """Raise an error now for a file that could not be written at the end."""
     wanted = {
-        "--output": (files.output, endings_of_labels(files.append)),
+        "--output": (files.output, TABLE_ENDINGS if files.append else LABEL_ENDINGS),
         "--graph": (files.graph, GRAPH_ENDINGS),
         "--model": (files.model, (".srsg",)),
         "--report": (files.report, (".html", ".htm")),
     }
     check_outputs(wanted, inputs)
-
-
-def endings_of_labels(append: bool) -> tuple[str, ...]:
-    """Endings of files that labels are written to, alone or appended to a table."""
-    return TABLE_ENDINGS if append else LABEL_ENDINGS
 
 
 def write_rows(

@@ -9,6 +9,7 @@ import typer
 
 from srsg.cli import options
 from srsg.cli.bars import bars
+from srsg.cli.cluster_options import Writing
 from srsg.cli.console import say
 from srsg.cli.groups import Reading
 from srsg.running.progress import announce_compiling
@@ -46,8 +47,8 @@ def predict(
             from srsg.metrics import scores
             from srsg.persistence import load_model
 
-            wanted = {"--output": (output, outputs.endings_of_labels(append))}
-            outputs.check_outputs(wanted, [data, model, reading.labels])
+            files = Writing(output, append, graph=None, model=None, report=None)
+            outputs.check_files(files, [data, model, reading.labels])
             check_file(model)
             fitted = load_model(model)
         names = getattr(fitted, "feature_names_in_", None)

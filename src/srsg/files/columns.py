@@ -259,11 +259,7 @@ def as_numbers(name: str, column: str, values: Any) -> NDArray[np.floating]:
     if _is_numeric(values.type):
         kind = pa.float32() if pa.types.is_float32(values.type) else pa.float64()
         return values.cast(kind, safe=False).to_numpy()  # which turns nulls into NaN
-    text = (
-        values
-        if pa.types.is_string(values.type)
-        else pa.chunked_array([_texts(values)], pa.string())
-    )
+    text = pa.chunked_array([_texts(values)], pa.string())
     trimmed = pc.utf8_trim_whitespace(text)
     number = pc.match_substring_regex(trimmed, NUMBER)
     wrong = np.flatnonzero(pc.invert(pc.fill_null(number, True)).to_numpy())
@@ -351,12 +347,8 @@ def _evenly_spread(ordered: NDArray[np.integer]) -> bool:
 def frame_of(table: Any) -> Frame:
     """The frame of an Arrow table."""
     index = index_columns(table.schema)
-    columns = [(name, plain(table.column(place))) for place, name in enumerate(table.column_names)]
-    kept = [(name, column) for name, column in columns if name not in index]
-    return Frame(
-        pa.table([column for _, column in kept], [name for name, _ in kept]),
-        [column for name, column in columns if name in index],
-    )
+    columns = pa.table([plain(column) for column in table.columns], table.column_names)
+    return Frame(columns.drop_columns(index), [columns.column(name) for name in index])
 
 
 def index_columns(schema: Any) -> list[str]:

@@ -80,18 +80,18 @@ def inspect_table(table: Table) -> list[Fact]:
         filled = f"{X.nnz} non-zeros, {X.nnz / np.prod(X.shape):.2%} of all values"
         # Rows are canonical here, so equal rows have equal bytes.
         parts = pairwise(X.indptr.tolist())
-        distinct = {X.indices[at:end].tobytes() + X.data[at:end].tobytes() for at, end in parts}
+        n_distinct = len({(X.indices[a:b].tobytes(), X.data[a:b].tobytes()) for a, b in parts})
         n_empty = X.shape[1] - len(np.unique(X.indices))
         kinds, others = "", [Fact("sparse matrix", filled), _counted("empty columns", n_empty)]
     else:
-        kinds, distinct = _kinds(table), np.unique(X, axis=0)
+        kinds, n_distinct = _kinds(table), len(np.unique(X, axis=0))
         others = [_nearly_repeated(X), _constant(table), _scales(X)]
     return [
         _enough("rows", X.shape[0]),
         _enough("columns", X.shape[1], kinds),
         _classes(table),
         _missing(table),
-        _repeated(X.shape[0] - len(distinct)),
+        _repeated(X.shape[0] - n_distinct),
         _zero_rows(np.flatnonzero((X != 0).sum(axis=1) == 0)),
         *others,
     ]

@@ -6,6 +6,7 @@ import gzip
 import sys
 from dataclasses import replace
 from datetime import date, datetime
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -44,21 +45,12 @@ def read_standard_input(path: Path, request: Request) -> Contents:
     return _read_bytes("standard input", data, None, request)
 
 
-def read_parquet(path: Path, request: Request) -> Contents:
-    """Parquet."""
-    from pyarrow import parquet
-
-    with parsing(path, "Parquet"), parquet.ParquetFile(path) as file:
-        frame = frame_of(file.read())
-    return choose_columns(str(path), frame, request)
-
-
-def read_feather(path: Path, request: Request) -> Contents:
-    """Feather, of both versions."""
-    from pyarrow import feather
-
-    with parsing(path, "Feather"):
-        frame = frame_of(feather.read_table(path))
+def read_columnar(path: Path, request: Request) -> Contents:
+    """Parquet, or Feather of both versions, by the ending."""
+    kind = path.suffix.lower().removeprefix(".")
+    # Of a path, Arrow would also read the names of the folders.
+    with parsing(path, kind.title()), path.open("rb") as file:
+        frame = frame_of(import_module(f"pyarrow.{kind}").read_table(file))
     return choose_columns(str(path), frame, request)
 
 

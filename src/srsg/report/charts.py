@@ -22,13 +22,13 @@ class _Axes:
     def __init__(self, x_range: tuple[float, float], y_range: tuple[float, float]) -> None:
         self.x_range, self.y_range = x_range, y_range
 
-    def x(self, value: float) -> float:
+    def x(self, value: Any) -> Any:
         return LEFT + _share(value, *self.x_range) * (WIDTH - LEFT - RIGHT)
 
-    def y(self, value: float) -> float:
+    def y(self, value: Any) -> Any:
         return HEIGHT - BOTTOM - _share(value, *self.y_range) * (HEIGHT - TOP - BOTTOM)
 
-    def draw(self, marks: str, x_label: str, y_label: str, title: str, whole_x: bool) -> str:
+    def draw(self, marks: str, whole_x: bool, x_label: str, y_label: str, title: str) -> str:
         parts = []
         for tick in ticks(*self.y_range):
             y = self.y(tick)
@@ -55,11 +55,9 @@ def line_chart(
     y_values: ArrayLike,
     *,
     x_values: ArrayLike | None = None,
-    x_label: str,
-    y_label: str,
-    title: str,
-    gap_after: int | None = None,
     line_at: float | None = None,
+    beyond: bool = False,
+    **texts: str,
 ) -> str:
     """Values in order, as dots on a line.
 
@@ -69,12 +67,12 @@ def line_chart(
         Heights.
     x_values : array-like of shape (m,), optional
         Whole numbers; 0, 1, ... by default.
-    x_label, y_label, title : str
-        In words; the title is for screen readers.
-    gap_after : int, optional
-        Mark the step after this many values.
     line_at : float, optional
         Draw a dashed vertical line at this x.
+    beyond : bool
+        Draw dots to the right of that line differently.
+    **texts
+        ``x_label``, ``y_label`` and ``title``, which is for screen readers.
 
     Returns
     -------
@@ -93,36 +91,28 @@ def line_chart(
     # Dots at the edge would be cut off; and a flat line needs a range too.
     margin = 0.06 * (high - low) or 0.06 * abs(high) or 1.0
     axes = _Axes((float(x[0]) - 0.5, float(x[-1]) + 0.5), (low - margin, high + margin))
-    places = [(axes.x(a), axes.y(b)) for a, b in zip(x, y, strict=True)]
+    places = list(zip(axes.x(x), axes.y(y), strict=True))
     path = " ".join(f"{a:.1f},{b:.1f}" for a, b in places)
     # Many dots would hide the line.
     radius = 3.5 if len(y) <= 40 else 2
     marks = f'<polyline class="line" points="{path}"/>'
-    for place, (a, b) in enumerate(places):
-        css = "beyond" if gap_after is not None and place >= gap_after else "dot"
+    for (a, b), at, value in zip(places, x, y, strict=True):
+        css = "beyond" if beyond and line_at is not None and at > line_at else "dot"
         marks += (
             f'<circle cx="{a:.1f}" cy="{b:.1f}" r="{radius}" class="{css}">'
-            f"<title>{x_label} {x[place]:g}: {y[place]:.6g}</title></circle>"
+            f"<title>{texts['x_label']} {at:g}: {value:.6g}</title></circle>"
         )
-    dashed = [] if line_at is None else [axes.x(line_at)]
-    if gap_after is not None and 0 < gap_after < len(y):
-        dashed.append((places[gap_after - 1][0] + places[gap_after][0]) / 2)
-    for at in dashed:
-        marks += f'<path class="gap" d="M{at:.1f} {TOP}V{HEIGHT - BOTTOM}"/>'
-    return axes.draw(marks, x_label, y_label, title, whole_x=True)
+    if line_at is not None:
+        marks += f'<path class="gap" d="M{axes.x(line_at):.1f} {TOP}V{HEIGHT - BOTTOM}"/>'
+    return axes.draw(marks, True, **texts)
 
 
 def histogram(
-    series: Mapping[str, ArrayLike],
-    *,
-    x_label: str,
-    y_label: str,
-    title: str,
-    within: tuple[float, float] | None = None,
+    series: Mapping[str, ArrayLike], within: tuple[float, float] | None = None, **texts: str
 ) -> str:
     """Bars side by side: the number of values in each bin, for one series or two by name.
 
-    The bins span the values, or the range ``within``.
+    The bins span the values, or the range ``within``. Texts are those of :func:`line_chart`.
 
     Examples
     --------
@@ -150,7 +140,7 @@ def histogram(
                 f'width="{room * share - gap:.1f}" height="{HEIGHT - BOTTOM - top:.1f}">'
                 f"<title>{_span(low, high)}: {height}</title></rect>"
             )
-    drawn = axes.draw(marks, x_label, y_label, title, whole_x=False)
+    drawn = axes.draw(marks, False, **texts)
     if len(series) == 1:
         return drawn
     keys = "".join(

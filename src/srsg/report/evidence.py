@@ -13,17 +13,7 @@ from srsg.graph import symmetrized
 from srsg.registry import methods as all_methods
 from srsg.report.charts import histogram, line_chart
 from srsg.report.facts import Facts
-from srsg.report.markup import (
-    bar_cell,
-    chart_card,
-    filled,
-    prose,
-    row,
-    section,
-    signed,
-    table,
-    words,
-)
+from srsg.report.markup import bar_cell, filled, prose, row, section, signed, table, words
 from srsg.report.pictures import GraphPicture, graph_picture
 from srsg.search import StabilitySearch
 from srsg.search.search import LEAST_STABILITY, TIE
@@ -58,7 +48,7 @@ def choice(facts: Facts) -> str:
     body = _doubt(search) + _candidates(search)
     curve = cluster_counts(facts)
     if curve is not None:
-        body += f'<div class="charts">{chart_card(*curve)}</div>'
+        body += f'<div class="charts">{_card(*curve)}</div>'
     heading = "Why this graph, and why this many clusters"
     return section("choice", heading, body, lead, short="Choice")
 
@@ -224,8 +214,13 @@ def measures(facts: Facts) -> str:
         _code_sizes(facts),
         _confidence(facts),
     ]
-    cards = "".join(chart_card(*chart) for chart in charts if chart)
+    cards = "".join(_card(*chart) for chart in charts if chart)
     return section("measures", "Measures", f'<div class="charts">{cards}</div>')
+
+
+def _card(title: str, chart: str, text: str) -> str:
+    """A chart with its heading above and its caption below."""
+    return f'<figure class="card"><h3>{title}</h3>{chart}<figcaption>{text}</figcaption></figure>'
 
 
 def cluster_counts(facts: Facts) -> Chart | None:
@@ -267,7 +262,8 @@ def _eigenvalues(facts: Facts) -> Chart | None:
         x_label="eigenvalue",
         y_label="size",
         title=f"Eigenvalues: {', '.join(f'{v:.3f}' for v in values[:20])}",
-        gap_after=used if len(values) > used else None,
+        line_at=used + 0.5 if len(values) > used else None,
+        beyond=True,
     )
     return "Eigenvalues", chart, caption
 
@@ -304,13 +300,8 @@ def _code_sizes(facts: Facts) -> Chart | None:
 
 def _confidence(facts: Facts) -> Chart:
     values = facts.confidence.values
-    chart = histogram(
-        {"": values},
-        x_label="confidence",
-        y_label="points",
-        title="Confidence of the points",
-        within=(0.0, 1.0),
-    )
+    texts = {"x_label": "confidence", "y_label": "points", "title": "Confidence of the points"}
+    chart = histogram({"": values}, (0.0, 1.0), **texts)
     sure, doubtful = f"{(values >= 0.9).mean():.0%}", f"{(values < 0.5).mean():.0%}"
     return "Confidence", chart, words("confidence", sure=sure, doubtful=doubtful)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable
 from functools import cache
 from html import escape
 from importlib.resources import files
@@ -44,11 +44,6 @@ def section(name: str, heading: str, body: str, lead: str = "", *, short: str = 
     return f"{start}<h2>{escape(heading)}</h2>{line}{body}</section>"
 
 
-def chart_card(title: str, chart: str, words: str) -> str:
-    """A chart with its heading above and its caption below."""
-    return f'<figure class="card"><h3>{title}</h3>{chart}<figcaption>{words}</figcaption></figure>'
-
-
 def table(label: str, heads: Iterable[str], rows: Iterable[str], css: str = "") -> str:
     """A table that scrolls by itself if the page is too narrow for it.
 
@@ -76,25 +71,3 @@ def bar_cell(text: str, share: float) -> str:
 def signed(value: float, digits: int) -> str:
     """A number with a true minus sign, which is as wide as a digit, if it is negative."""
     return f"{value:.{digits}f}".replace("-", "\N{MINUS SIGN}")
-
-
-def definitions(items: Mapping[str, str], css: str, bold: Collection[str] = ()) -> str:
-    """Names with their values, some of them in bold; nothing if there are none."""
-    marks = {name: ' class="changed"' if name in bold else "" for name in items}
-    inner = "".join(
-        f"<div{marks[name]}><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>"
-        for name, value in items.items()
-    )
-    return f'<dl class="{css}">{inner}</dl>' if items else ""
-
-
-def swatch(place: int) -> str:
-    """A dot in the colour of a cluster or class."""
-    return f'<i class="swatch" style="--colour:var(--c{place})"></i>'
-
-
-def show_button(words: str, *, cluster: int | None = None, true_class: int | None = None) -> str:
-    """A button that shows only the points of a cluster, of a class, or of both at once."""
-    which = "" if cluster is None else f' data-show-cluster="{cluster}"'
-    which += "" if true_class is None else f' data-show-class="{true_class}"'
-    return f'<button type="button" class="show"{which}>{words}</button>'

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from html import escape
 
 import numpy as np
@@ -10,18 +11,7 @@ from scipy import sparse
 
 from srsg.report.charts import sparkline
 from srsg.report.facts import Facts
-from srsg.report.markup import (
-    bar_cell,
-    definitions,
-    filled,
-    row,
-    section,
-    show_button,
-    signed,
-    swatch,
-    table,
-    words,
-)
+from srsg.report.markup import bar_cell, filled, row, section, signed, table, words
 from srsg.report.pictures import Thumbnails, shrunk
 from srsg.types import FloatArray
 
@@ -61,13 +51,13 @@ def summary(facts: Facts) -> str:
     if scores:
         right = round(facts.scores["accuracy"] * n_points)
         about = words("scores", right=f"{right:,}", n_points=f"{n_points:,}")
-    glance = definitions(scores, "scores") + definitions(figures, "figures")
+    glance = _definitions(scores, "scores") + _definitions(figures, "figures")
     body = f'<div class="glance">{glance}</div><p class="note">{about}</p>'
     parameters, changed = facts.parameters()
     if parameters:
         body += (
             "<details><summary>Parameters <small>in bold: not the default</small></summary>"
-            f"{definitions(parameters, 'parameters', changed)}</details>"
+            f"{_definitions(parameters, 'parameters', changed)}</details>"
         )
     return section("summary", "Summary", body)
 
@@ -116,7 +106,7 @@ def clusters(facts: Facts) -> str:
             share = counts.max() / sizes[place]
             common = escape(facts.class_names[counts.argmax()])
             cells += [f'<td class="text">{common}</td>', bar_cell(f"{share:.0%}", share)]
-        heading = show_button(f"{swatch(place)}{escape(name)}", cluster=place)
+        heading = _show_button(f"{_swatch(place)}{escape(name)}", cluster=place)
         rows.append(row(heading, cells, attributes=f' data-row-cluster="{place}"'))
     smallest, largest = sizes.min(), sizes.max()
     spread = f"{largest:,} points each"
@@ -179,8 +169,8 @@ def gallery(facts: Facts, chosen: Chosen, pictures: Thumbnails | None) -> str:
     cards = ""
     for cluster, groups in enumerate(chosen):
         members = facts.members(cluster)
-        heading = f"{swatch(cluster)}Cluster {escape(facts.cluster_names[cluster])}"
-        button = show_button(heading, cluster=cluster)
+        heading = f"{_swatch(cluster)}Cluster {escape(facts.cluster_names[cluster])}"
+        button = _show_button(heading, cluster=cluster)
         card = f"<h3>{button} <small>{len(members):,} points</small></h3>"
         if isinstance(shown, Profiles):
             card += shown.telling(members, facts.feature_names)
@@ -225,7 +215,7 @@ def _largest_disagreements(facts: Facts) -> str:
             f"<b>{wrong[a, b]:,}</b> of class {escape(facts.class_names[a])} in cluster "
             f"{escape(facts.cluster_names[clusters[b]])}{own}"
         )
-        lines.append(f"<li>{show_button(text, cluster=clusters[b], true_class=a)}</li>")
+        lines.append(f"<li>{_show_button(text, cluster=clusters[b], true_class=a)}</li>")
     return f'<h3>Largest disagreements</h3><ol class="worst">{"".join(lines)}</ol>' if lines else ""
 
 
@@ -235,17 +225,17 @@ def _cells(facts: Facts) -> str:
     shares = counts / counts.sum(axis=1, keepdims=True)
     head = "".join(
         f'<th scope="col">'
-        f"{show_button(f'{swatch(c)}{escape(facts.cluster_names[c])}', cluster=c)}</th>"
+        f"{_show_button(f'{_swatch(c)}{escape(facts.cluster_names[c])}', cluster=c)}</th>"
         for c in clusters
     )
     rows = []
     for a, name in enumerate(facts.class_names):
         cells = (
             f'<td class="{"on" if matched[b] == a else "off"}" style="--share:{shares[a, b]:.3f}">'
-            f"{show_button(f'{count:,}', cluster=clusters[b], true_class=a) if count else ''}</td>"
+            f"{_show_button(f'{count:,}', cluster=clusters[b], true_class=a) if count else ''}</td>"
             for b, count in enumerate(counts[a])
         )
-        rows.append(row(show_button(escape(name), true_class=a), cells))
+        rows.append(row(_show_button(escape(name), true_class=a), cells))
     return filled("confusion.html", n_clusters=len(clusters), head=head, rows="".join(rows))
 
 
@@ -263,3 +253,25 @@ def _blocks(facts: Facts) -> str:
     )
     n_classes, n_clusters = counts.shape
     return filled("blocks.html", n_classes=n_classes, n_clusters=n_clusters, cells=cells)
+
+
+def _definitions(items: Mapping[str, str], css: str, bold: Collection[str] = ()) -> str:
+    """Names with their values, some of them in bold; nothing if there are none."""
+    marks = {name: ' class="changed"' if name in bold else "" for name in items}
+    inner = "".join(
+        f"<div{marks[name]}><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>"
+        for name, value in items.items()
+    )
+    return f'<dl class="{css}">{inner}</dl>' if items else ""
+
+
+def _swatch(place: int) -> str:
+    """A dot in the colour of a cluster or class."""
+    return f'<i class="swatch" style="--colour:var(--c{place})"></i>'
+
+
+def _show_button(words: str, *, cluster: int | None = None, true_class: int | None = None) -> str:
+    """A button that shows only the points of a cluster, of a class, or of both at once."""
+    which = "" if cluster is None else f' data-show-cluster="{cluster}"'
+    which += "" if true_class is None else f' data-show-class="{true_class}"'
+    return f'<button type="button" class="show"{which}>{words}</button>'
