@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
@@ -131,34 +131,28 @@ def _candidates(search: StabilitySearch) -> str:
     return f'{drawn}<p class="note">{note}</p>'
 
 
-def methods(facts: Facts) -> str:
+def methods(facts: Facts, compared: Sequence[Mapping[str, Any]]) -> str:
     """One row per method, in the order given, this page's in bold; nothing if none were given."""
-    if not facts.methods:
+    if not compared:
         return ""
-    values = {
-        key: [row[key] for row in facts.methods if row.get(key) is not None]
-        for key in (*SCORES, *COSTS)
-    }
-    shown = {key: title for key, title in {**SCORES, **COSTS}.items() if values[key]}
-    best = {key: max(values[key]) for key in SCORES if key in shown}
-    rows = (_method(facts, method, shown, best) for method in facts.methods)
-    body = table("Table of methods", ("method", *shown.values()), rows, "candidates")
+    titles = {**SCORES, **COSTS}
+    values = {key: [row[key] for row in compared if row.get(key) is not None] for key in titles}
+    shown = [key for key in titles if values[key]]
+    rows = []
+    for method in compared:
+        name = str(method["method"])
+        title = all_methods()[name].title if name in all_methods() else name
+        cells = [_cell(method.get(key), key, max(values[key])) for key in shown]
+        if method.get("error"):
+            error = escape(str(method["error"]))
+            cells = [f'<td class="text" colspan="{len(shown)}">failed: {error}</td>']
+        rows.append(row(escape(title), cells, CHOSEN if title == facts.method else ""))
+    heads = ("method", *(titles[key] for key in shown))
+    body = table("Table of methods", heads, rows, "candidates")
     return section("methods", "Methods compared", body, words("methods"), short="Methods")
 
 
-def _method(
-    facts: Facts, method: Mapping[str, Any], shown: Mapping[str, str], best: Mapping[str, float]
-) -> str:
-    name = str(method["method"])
-    title = all_methods()[name].title if name in all_methods() else name
-    cells = [_cell(method.get(key), key, best.get(key)) for key in shown]
-    if method.get("error"):
-        error = escape(str(method["error"]))
-        cells = [f'<td class="text" colspan="{len(shown)}">failed: {error}</td>']
-    return row(escape(title), cells, CHOSEN if title == facts.method else "")
-
-
-def _cell(value: float | None, key: str, best: float | None) -> str:
+def _cell(value: float | None, key: str, best: float) -> str:
     if value is None:
         return NOTHING
     if key in COSTS:

@@ -6,7 +6,7 @@ What a search has learnt is read in :mod:`srsg.report.evidence`.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from math import prod
 from typing import Any, NamedTuple
@@ -73,11 +73,7 @@ class Facts:
         Position of each point's true class in ``class_names``.
     row_ids : list of str or None
     image_shape : tuple of int or None
-    title : str
-    seconds : float or None
     confidence : Confidence
-    methods : sequence of mappings
-        Methods that were compared on the same points; empty if there were none.
     """
 
     def __init__(
@@ -90,9 +86,6 @@ class Facts:
         image_shape: Sequence[int] | None = None,
         feature_names: Sequence[str] | None = None,
         row_ids: Sequence[Any] | None = None,
-        title: str | None = None,
-        seconds: float | None = None,
-        methods: Sequence[Mapping[str, Any]] = (),
         certainty: Confidence | None = None,
     ) -> None:
         self.given, self.model = model, clusterer_of(model)
@@ -122,8 +115,6 @@ class Facts:
         self.feature_names = [str(name) for name in feature_names]
         self.row_ids = None if row_ids is None else [str(row) for row in row_ids]
         self.image_shape = _checked_shape(image_shape, n_features)
-        self.title = "Clustering report" if title is None else str(title)
-        self.seconds, self.methods = seconds, methods
         self.confidence = certainty or confidence(model, self.X)
 
     def row(self, point: int) -> str:

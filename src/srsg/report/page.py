@@ -105,17 +105,16 @@ def write_report(
         image_shape=image_shape,
         feature_names=feature_names,
         row_ids=row_ids,
-        title=title,
-        seconds=seconds,
-        methods=methods,
         certainty=certainty,
     )
     with atomic_write(target) as temporary:
-        temporary.write_text(page(facts), "utf-8")
+        temporary.write_text(page(facts, title or "Clustering report", seconds, methods), "utf-8")
     return target
 
 
-def page(facts: Facts) -> str:
+def page(
+    facts: Facts, title: str, seconds: float | None, methods: Sequence[Mapping[str, Any]]
+) -> str:
     """The page's HTML."""
     chosen = sections.chosen_members(facts)
     pictures = None
@@ -123,10 +122,10 @@ def page(facts: Facts) -> str:
         wanted = np.unique(np.concatenate([part for pair in chosen for part in pair]))
         pictures = thumbnails(facts.X, facts.image_shape, wanted)
     parts = (
-        sections.summary(facts),
+        sections.summary(facts, seconds),
         sections.map_of_points(facts),
         evidence.choice(facts),
-        evidence.methods(facts),
+        evidence.methods(facts, methods),
         sections.clusters(facts),
         evidence.graphs(facts),
         sections.gallery(facts, chosen, pictures),
@@ -139,7 +138,7 @@ def page(facts: Facts) -> str:
     colours = palette(max(facts.n_clusters, len(facts.class_names)))
     return filled(
         "page.html",
-        title=escape(facts.title),
+        title=escape(str(title)),
         method=escape(facts.method_in_full),
         version=escape(__version__),
         navigation="".join(f'<a href="#{name}">{heading}</a>' for name, heading in headings),

@@ -30,7 +30,7 @@ N_TELLING = 4
 Chosen = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
 
 
-def summary(facts: Facts) -> str:
+def summary(facts: Facts, seconds: float | None = None) -> str:
     """Figures, and the parameters."""
     n_points, n_features = facts.X.shape
     figures = {
@@ -43,8 +43,8 @@ def summary(facts: Facts) -> str:
         figures["edges"] = f"{sparse.triu(graph, 1).nnz:,}"
     if n_components is not None:
         figures["component" if n_components == 1 else "components"] = f"{n_components:,}"
-    if facts.seconds is not None:
-        figures["seconds to fit"] = f"{facts.seconds:,.3g}"
+    if seconds is not None:
+        figures["seconds to fit"] = f"{seconds:,.3g}"
     figures["mean confidence"] = f"{facts.confidence.values.mean():.3f}"
     scores = {name: f"{value:.4f}" for name, value in facts.scores.items()}
     about = words("no_classes")
