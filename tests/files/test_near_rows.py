@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 
+from srsg.cli import inspection as near_rows
+from srsg.cli.inspection import count_near_rows, inspect_table
 from srsg.files import Table
-from srsg.files import inspection as near_rows
-from srsg.files.inspection import count_near_rows, inspect_table
 from support.cli_runs import good
 
 rng = np.random.default_rng(0)

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from srsg.cli.inspection import inspect_table
 from srsg.files import read_points
 from srsg.files.errors import FileError
-from srsg.files.inspection import inspect_table
 from support.cli_runs import good
 from support.text import term_weights
 

@@ -58,8 +58,7 @@ def cluster(
             X = inputs.features_of(table, fitting.features, fitting.n_jobs)
             model, notes = inputs.prepare(estimator, X, table, preparing, fitting)
             if not quiet and method.name != "kmeans":
-                complete = X if preparing.impute is None else inputs.complete_rows(X)
-                notes += inputs.notes_on_near_rows(complete)
+                notes += inputs.notes_on_near_rows(X)
         tell(progress, notes)
         engine = fitting.scheduler or "threads"
         settings = config_context(engine=engine, max_memory=fitting.max_memory)

@@ -12,21 +12,20 @@ from srsg.cli.groups import Reading
 
 if TYPE_CHECKING:
     from srsg.files import Table
-    from srsg.files.inspection import Fact
 
 
 def info(data: str = options.DATA, *, reading: Reading, json: bool = options.JSON) -> None:
     """Show what is in a file, what srsg cluster will do with it, and how to solve problems."""
     with bars(json) as progress:
+        from srsg.cli.inspection import inspect_table
         from srsg.files import read_points
-        from srsg.files.inspection import inspect_table
         from srsg.files.reading import display_name
         from srsg.files.writing import as_json
 
         with progress.stage(f"reading {display_name(data)}", 1):
             # Rows with missing values are counted, not refused.
             table = read_points(data, **vars(replace(reading, drop_missing=True)))
-        facts = [replace(fact, advice=_advice(fact, table)) for fact in inspect_table(table)]
+        facts = inspect_table(table)
         outlook = [] if min(table.X.shape) < 2 else _outlook(table)
     if json:
         shown = {"facts": list(map(asdict, facts)), "notes": table.notes, "outlook": outlook}
@@ -40,19 +39,6 @@ def info(data: str = options.DATA, *, reading: Reading, json: bool = options.JSO
     # The first problem is the one to solve first.
     blocked = next((f"not yet, see {fact.about}" for fact in facts if fact.prevents), "yes")
     print(f"Fit for clustering: {blocked}.")
-
-
-def _advice(fact: Fact, table: Table) -> str:
-    """Advice on a fact; on columns of different units, it depends on what the search does."""
-    from srsg.cli.inputs import scale_warning
-    from srsg.files.inspection import heaviest_column
-
-    if fact.about != "scales" or fact.prevents or scale_warning(table.X, table) is None:
-        return fact.advice
-    return (
-        f"column {heaviest_column(table)} outweighs others: srsg cluster standardises the columns "
-        "by itself; if you choose a --method, add --scale standard"
-    )
 
 
 def _advice_on_note(note: str) -> str:

@@ -7,15 +7,14 @@ from typing import Any
 
 import numpy as np
 import typer
-from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from srsg.cli.bars import tell
 from srsg.cli.cluster_options import SEARCH, Fitting
 from srsg.cli.groups import Preparing, Reading
+from srsg.cli.inspection import MANY, complete_rows, count_near_rows, outweighing_column
 from srsg.files import FileError, Table, read_points
 from srsg.files.errors import count_of
-from srsg.files.inspection import MANY, count_near_rows, heaviest_column
 from srsg.files.reading import display_name
 from srsg.files.writing import check_appendable
 from srsg.registry import Method
@@ -150,12 +149,16 @@ def chosen_scale(
         return preparing.scale, []
     if by_search or preparing.scale == "none" or issparse(X):
         return None, []
-    warning = scale_warning(X, table)
-    if preparing.scale is None:
-        return None, [warning] if warning else []
-    if warning is None:
+    heaviest = outweighing_column(X, table)
+    if preparing.scale == "auto" and heaviest:
+        return "standard", ["--scale auto: columns have different units and are standardised"]
+    if preparing.scale == "auto":
         return None, ["--scale auto: columns share one unit and are left as they are"]
-    return "standard", ["--scale auto: columns have different units and are standardised"]
+    warning = (
+        f"columns have different units, and column {heaviest} outweighs others: --scale standard "
+        "gives all the same weight"
+    )
+    return None, [warning] if heaviest else []
 
 
 def _notes_on_gaps(X: Any, impute: str | None) -> list[str]:
@@ -171,30 +174,11 @@ def _notes_on_gaps(X: Any, impute: str | None) -> list[str]:
 
 def notes_on_near_rows(X: Any) -> list[str]:
     """A note on rows that nearly repeat another, if they are many."""
-    near = count_near_rows(X) if isinstance(X, np.ndarray) and len(X) else 0
-    if near <= MANY * X.shape[0]:
+    rows: Any = complete_rows(X) if isinstance(X, np.ndarray) else ()
+    near = count_near_rows(rows) if len(rows) else 0
+    if near <= MANY * len(rows):
         return []
     return [
-        f"{near} of {len(X)} rows nearly repeat another row, and the graph may fall into pieces: "
+        f"{near} of {len(rows)} rows nearly repeat another, and the graph may fall into pieces: "
         "round the columns to make such rows equal, or use --method kmeans"
     ]
-
-
-def scale_warning(X: Any, table: Table) -> str | None:
-    """A warning if a few columns outweigh the others, else None."""
-    from srsg.search.candidates import shares_one_unit
-
-    if table.image_shape or not isinstance(X, np.ndarray):
-        return None
-    rows = complete_rows(X)
-    if not len(rows) or shares_one_unit(rows):
-        return None
-    return (
-        f"columns have different units, and column {heaviest_column(table)} outweighs others: "
-        "--scale standard gives all the same weight"
-    )
-
-
-def complete_rows(X: NDArray) -> NDArray:
-    """The rows without missing values."""
-    return X[~np.isnan(X).any(axis=1)]

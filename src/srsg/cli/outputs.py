@@ -63,16 +63,15 @@ def check_files(files: Writing, inputs: Sequence[str | Path | None]) -> None:
     check_outputs(wanted, inputs)
 
 
-def write_rows(
-    path: Path, table: Table, labels: NDArray, confidence: NDArray, *, append: bool
-) -> None:
+def write_rows(files: Writing, table: Table, labels: NDArray, confidence: NDArray) -> None:
     """Write labels and confidences next to the names of the rows, or next to all columns."""
     # More digits may differ between machines.
     rounded = confidence.round(6)
-    if append:
-        append_labels(path, table, {"cluster": labels, "confidence": rounded})
+    if files.append:
+        append_labels(files.output, table, {"cluster": labels, "confidence": rounded})
     else:
-        write_labels(path, labels, row_ids=table.row_ids, columns={"confidence": rounded})
+        columns = {"confidence": rounded}
+        write_labels(files.output, labels, row_ids=table.row_ids, columns=columns)
 
 
 def score_line(scores: Mapping[str, float]) -> str:
@@ -136,8 +135,7 @@ class Result:
 
     def write_labels(self, files: Writing) -> None:
         """Write the label and the confidence of every row."""
-        labels, values = self.model.labels_, self.confidence.values
-        write_rows(files.output, self.table, labels, values, append=files.append)
+        write_rows(files, self.table, self.model.labels_, self.confidence.values)
 
     def _write_report(self, path: Path) -> None:
         from srsg.report import write_report

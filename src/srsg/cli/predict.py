@@ -62,7 +62,7 @@ def predict(
         inputs.check_width(data, table, fitted.n_features_in_)
         with announce_compiling(progress):
             labels, confidence = predict_with_confidence(fitted, table.X, novelty=novelty)
-    outputs.write_rows(output, table, labels, confidence, append=append)
+    outputs.write_rows(files, table, labels, confidence)
     if quiet:
         return
     clusterer, n_used = clusterer_of(fitted), len(set(labels[labels >= 0].tolist()))

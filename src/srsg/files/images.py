@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +22,6 @@ IMAGE_ENDINGS = (
 )
 FORMATS = ("PNG", "JPEG", "BMP", "GIF", "WEBP", "PPM", "TIFF")
 """What images are read as, whatever they are called: Pillow starts programs for some others."""
-
-NEEDED = "Images need pillow"
 
 
 def read_images(folder: Path, request: Request) -> Contents:
@@ -77,27 +77,30 @@ def read_image(path: Any, size: tuple[int, int], *, color: bool) -> NDArray:
 
     ``path`` may also be an open file.
     """
-    image_module = needed("PIL.Image", NEEDED)
-    operations = needed("PIL.ImageOps", NEEDED)
-    with (
-        parsing(str(getattr(path, "name", path)), "an image"),
-        image_module.open(path, formats=FORMATS) as image,
-    ):
-        upright = operations.exif_transpose(image)
+    with _opened(path) as image:
+        from PIL.Image import Resampling
+        from PIL.ImageOps import exif_transpose
+
+        upright = exif_transpose(image)
         # Pixels of 16 bits are kept as floats; the mode "L" would cut them off at 255.
         deep = image.mode.startswith(("I", "F"))
         picture = upright.convert("RGB" if color else "F" if deep else "L")
         if picture.size != size[::-1]:
-            picture = picture.resize(size[::-1], image_module.Resampling.BILINEAR)
+            picture = picture.resize(size[::-1], Resampling.BILINEAR)
         return np.asarray(picture, dtype=np.float64)
+
+
+@contextmanager
+def _opened(path: Any) -> Iterator[Any]:
+    pillow = needed("PIL.Image", "Images need pillow")
+    name = str(getattr(path, "name", path))
+    with parsing(name, "an image"), pillow.open(path, formats=FORMATS) as image:
+        yield image
 
 
 def _size_and_color(path: Path) -> tuple[tuple[int, int], bool]:
     """Height and width, and whether there are colours; without reading the picture."""
-    with (
-        parsing(path, "an image"),
-        needed("PIL.Image", NEEDED).open(path, formats=FORMATS) as image,
-    ):
+    with _opened(path) as image:
         width, height = image.size
         if image.getexif().get(0x0112, 1) >= 5:  # the camera was held sideways
             width, height = height, width

@@ -138,9 +138,7 @@ def check_appendable(table: Table, names: Sequence[str]) -> None:
 
 
 def _write(
-    path: FilePath,
-    table: Mapping[str, Any],
-    writers: Mapping[str, Callable[..., None]],
+    path: FilePath, table: Mapping[str, Any], writers: Mapping[str, Callable[..., None]]
 ) -> None:
     if str(path) == STANDARD_OUTPUT:
         _write_rows(sys.stdout, table, ",")

@@ -64,19 +64,13 @@ def summary(facts: Facts, seconds: float | None = None) -> str:
 
 def map_of_points(facts: Facts) -> str:
     """The place where the script draws its map, with all its controls."""
-    modes = {"cluster": "Cluster", "class": "True class", "confidence": "Confidence"}
-    filters = ", a row of the table of clusters or a cell of the table of classes"
-    if facts.classes is None:
-        del modes["class"]
-        filters = " or a row of the table of clusters"
-    buttons = "".join(
-        f'<button type="button" data-colour="{key}" aria-pressed="{str(key == "cluster").lower()}">'
-        f"{label}</button>"
-        for key, label in modes.items()
-    )
+    classes, filters = "", " or a row of the table of clusters"
+    if facts.classes is not None:
+        classes = words("class_button")
+        filters = ", a row of the table of clusters or a cell of the table of classes"
     body = filled(
         "map.html",
-        buttons=buttons,
+        classes=classes,
         n_points=f"{len(facts.X):,}",
         n_clusters=facts.n_clusters,
         line=escape(facts.plane[1]),

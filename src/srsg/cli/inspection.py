@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,7 +68,7 @@ def inspect_table(table: Table) -> list[Fact]:
     --------
     >>> import numpy as np
     >>> from srsg.files import Table
-    >>> from srsg.files.inspection import inspect_table
+    >>> from srsg.cli.inspection import inspect_table
     >>> X = np.array([[1.0, 2.0], [1.0, 2.0], [0.0, 0.0]])
     >>> for fact in inspect_table(Table(X, np.arange(3)))[4:7]:
     ...     print(f"{fact.about}: {fact.found}")
@@ -85,7 +86,7 @@ def inspect_table(table: Table) -> list[Fact]:
         kinds, others = "", [Fact("sparse matrix", filled), _counted("empty columns", n_empty)]
     else:
         kinds, n_distinct = _kinds(table), len(np.unique(X, axis=0))
-        others = [_nearly_repeated(X), _constant(table), _scales(X)]
+        others = [_nearly_repeated(X), _constant(table), _scales(table)]
     return [
         _enough("rows", X.shape[0]),
         _enough("columns", X.shape[1], kinds),
@@ -113,11 +114,7 @@ def _kinds(table: Table) -> str:
     X = table.X
     integers = (np.round(X) == X).all(axis=0)
     binary = ((X == 0) | (X == 1)).all(axis=0)
-    kinds = {
-        "binary": binary,
-        "of whole numbers": integers & ~binary,
-        "of real numbers": ~integers,
-    }
+    kinds = {"binary": binary, "of whole numbers": integers & ~binary, "of real numbers": ~integers}
     text = ", ".join(f"{where.sum()} {kind}" for kind, where in kinds.items() if where.any())
     image = f"; images of {' x '.join(map(str, table.image_shape))}" if table.image_shape else ""
     return f": {text}{image}"
@@ -171,18 +168,36 @@ def _constant(table: Table) -> Fact:
     return _counted("constant columns", constant.size, f" ({_names(table, constant)})", advice)
 
 
-def _scales(X: NDArray) -> Fact:
-    spread = X.std(axis=0, dtype=np.float64)
+def _scales(table: Table) -> Fact:
+    spread = table.X.std(axis=0, dtype=np.float64)
     if not spread.any():
         return Fact("scales", "nothing varies", "there is nothing to cluster by", True)
     least, most = spread[spread > 0].min(), spread.max()
-    return Fact("scales", f"standard deviations from {least:.3g} to {most:.3g}")
+    column = outweighing_column(table.X, table)
+    advice = (
+        f"column {column} outweighs others: srsg cluster standardises the columns by itself; if "
+        "you choose a --method, add --scale standard"
+    )
+    found = f"standard deviations from {least:.3g} to {most:.3g}"
+    return Fact("scales", found, advice if column else "")
 
 
-def heaviest_column(table: Table) -> str:
-    """The name of the column that varies most."""
-    spread = np.nanstd(table.X, axis=0, dtype=np.float64)
-    return _names(table, np.array([spread.argmax()]))
+def outweighing_column(X: Any, table: Table) -> str | None:
+    """The name of the column that varies most, if columns have different units, else None."""
+    from srsg.search.candidates import shares_one_unit
+
+    if table.image_shape or not isinstance(X, np.ndarray):
+        return None
+    rows = complete_rows(X)
+    if not len(rows) or shares_one_unit(rows):
+        return None
+    return _names(table, np.nanstd(table.X, axis=0, dtype=np.float64).argmax()[np.newaxis])
+
+
+def complete_rows(X: NDArray) -> NDArray:
+    """The rows without missing values."""
+    gaps = np.isnan(X.min(axis=1))  # one number per row: X may be larger than memory
+    return X[~gaps] if gaps.any() else X
 
 
 def _names(table: Table, columns: NDArray[np.intp]) -> str:
@@ -211,7 +226,7 @@ def count_near_rows(X: NDArray) -> int:
     Examples
     --------
     >>> import numpy as np
-    >>> from srsg.files.inspection import count_near_rows
+    >>> from srsg.cli.inspection import count_near_rows
     >>> X = np.eye(5)
     >>> count_near_rows(np.vstack([X, X[:3] + 1e-6])), count_near_rows(np.vstack([X, X]))
     (6, 0)
