@@ -77,7 +77,7 @@ def compare(
             X = Columns.learnt(X, scale, preparing.impute).applied(X)
         if not quiet:
             tell(progress, inputs.notes_on_near_rows(X))
-        given: Any = {"random_state": seed, "n_jobs": jobs, "affine": scale == "standard"}
+        given = {"random_state": seed, "n_jobs": jobs, "affine": scale == "standard"}
         results = compare_methods(X, clusters, y=table.y, names=names, progress=progress, **given)
     show(results, output, json=json, quiet=quiet)
 

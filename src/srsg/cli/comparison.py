@@ -74,10 +74,9 @@ def compare_methods(
     *,
     y: ArrayLike | None = None,
     names: Sequence[str] = tuple(methods()),
-    random_state: int = 0,
-    n_jobs: int | None = None,
-    affine: bool = False,
     progress: Progress = SILENT,
+    random_state: int = 0,
+    **others: Any,
 ) -> list[MethodResult]:
     """Fit methods with their defaults, one after the other, each in a process of its own.
 
@@ -93,15 +92,12 @@ def compare_methods(
         Known classes, for the scores.
     names : sequence of str, optional
         Names of :func:`srsg.methods`; all of them by default.
-    random_state : int
-        Seed of the starts of K-means.
-    n_jobs : int or None
-        Threads; None takes all cores.
-    affine : bool
-        Add a constant coordinate, for methods that have this parameter and columns that are
-        centred.
     progress : Progress
         Shows the stages of every method.
+    random_state : int
+        Seed of the starts of K-means.
+    **others
+        Further parameters of estimators, such as ``n_jobs``, for the methods that have them.
 
     Returns
     -------
@@ -119,7 +115,7 @@ def compare_methods(
     """
     # Sparse points stay sparse: each method says so if it makes them dense.
     points = X if sparse.issparse(X) else np.asarray(X)
-    wanted = {"random_state": random_state, "n_jobs": n_jobs, "affine": affine}
+    wanted = {"random_state": random_state, **others}
     results = []
     with progress.stage("all methods", len(names)) as stage:
         for name in names:

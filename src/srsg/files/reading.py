@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -191,15 +191,12 @@ def _is_harmless(path: FilePath, reader: str) -> bool:
 
 def read_here(path: FilePath, reader: str, request: Request) -> Table:
     """Read points in this process."""
-    contents = _loaded(reader)(Path(path), request)
+    module, name = reader.split(":")
+    if module == "tables":
+        needed("pyarrow", "Tables need pyarrow", "cli")
+    read = getattr(import_module(f"srsg.files.{module}"), name)
+    contents: Contents = read(Path(path), request)
     if request.label_file:
         labels = read_labels(request.label_file, contents.values.shape)
         contents = replace(contents, labels=labels)
     return checked_table(display_name(path), contents, request)
-
-
-def _loaded(reader: str) -> Callable[[object, Request], Contents]:
-    module, name = reader.split(":")
-    if module == "tables":
-        needed("pyarrow", "Tables need pyarrow", "cli")
-    return getattr(import_module(f"srsg.files.{module}"), name)

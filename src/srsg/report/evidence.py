@@ -18,9 +18,6 @@ from srsg.report.pictures import GraphPicture, graph_picture
 from srsg.search import StabilitySearch
 from srsg.search.search import LEAST_STABILITY, TIE
 
-Chart = tuple[str, str, str]
-"""Heading, drawing and caption."""
-
 SIDE = 480
 """Units along a side of a graph's drawing, as in ``assets/graph.html``."""
 
@@ -46,9 +43,8 @@ def choice(facts: Facts) -> str:
     number = words("count_found" if search.n_clusters == "auto" else "count_given")
     lead = f"{_winner(search)} {_second(search)} {number}"
     body = _doubt(search) + _candidates(search)
-    curve = cluster_counts(facts)
-    if curve is not None:
-        body += f'<div class="charts">{_card(*curve)}</div>'
+    if curve := cluster_counts(facts):
+        body += f'<div class="charts">{curve}</div>'
     heading = "Why this graph, and why this many clusters"
     return section("choice", heading, body, lead, short="Choice")
 
@@ -201,14 +197,10 @@ def _framed(facts: Facts, name: str, picture: GraphPicture) -> str:
 
 def measures(facts: Facts) -> str:
     """Charts of how the result came about."""
-    charts = [
-        None if facts.search is not None else cluster_counts(facts),  # else with the choice
-        _eigenvalues(facts),
-        _objective(facts),
-        _code_sizes(facts),
-        _confidence(facts),
-    ]
-    cards = "".join(_card(*chart) for chart in charts if chart)
+    # A search shows the numbers of clusters with its choice.
+    counts = cluster_counts(facts) if facts.search is None else ""
+    others = (_eigenvalues, _objective, _code_sizes, _confidence)
+    cards = counts + "".join(chart(facts) for chart in others)
     return section("measures", "Measures", f'<div class="charts">{cards}</div>')
 
 
@@ -217,13 +209,13 @@ def _card(title: str, chart: str, text: str) -> str:
     return f'<figure class="card"><h3>{title}</h3>{chart}<figcaption>{text}</figcaption></figure>'
 
 
-def cluster_counts(facts: Facts) -> Chart | None:
+def cluster_counts(facts: Facts) -> str:
     """The scores of the numbers of clusters tried, if the number was found and not given."""
     # A search knows the numbers even if it chose a model that does not, such as K-means.
     source: Any = facts.search if hasattr(facts.search, "cluster_counts_") else facts.model
     counts = getattr(source, "cluster_counts_", ())
     if len(counts) < 2:  # components alone, or too few points to say more
-        return None
+        return ""
     chosen = int(source.n_clusters_)
     chart = line_chart(
         source.cluster_count_scores_,
@@ -240,12 +232,12 @@ def cluster_counts(facts: Facts) -> Chart | None:
         caption += words("next_counts", counts=", ".join(map(str, next_best)))
     if not source.structure_found_:
         caption += words("no_count")
-    return "Number of clusters", chart, caption
+    return _card("Number of clusters", chart, caption)
 
 
-def _eigenvalues(facts: Facts) -> Chart | None:
+def _eigenvalues(facts: Facts) -> str:
     if facts.eigenvalues is None:
-        return None
+        return ""
     values, used = facts.eigenvalues
     caption = words("eigenvalues")
     if len(values) > used:
@@ -259,24 +251,25 @@ def _eigenvalues(facts: Facts) -> Chart | None:
         line_at=used + 0.5 if len(values) > used else None,
         beyond=True,
     )
-    return "Eigenvalues", chart, caption
+    return _card("Eigenvalues", chart, caption)
 
 
-def _objective(facts: Facts) -> Chart | None:
+def _objective(facts: Facts) -> str:
     history = facts.learnt("objective_history_")
     if history is None:
-        return None
+        return ""
     first, last = history[0], history[-1]
     title = f"Objective from {first:.6g} to {last:.6g}"
     chart = line_chart(history, x_label="sweep", y_label="objective", title=title)
     ends = {"first": f"{first:,.6g}", "last": f"{last:,.6g}"}
-    return "Objective", chart, words("objective", **ends, n_sweeps=len(history) - 1)
+    caption = words("objective", **ends, n_sweeps=len(history) - 1)
+    return _card("Objective", chart, caption)
 
 
-def _code_sizes(facts: Facts) -> Chart | None:
+def _code_sizes(facts: Facts) -> str:
     codes, start = facts.learnt("codes_"), facts.learnt("init_codes_")
     if codes is None:
-        return None
+        return ""
     after = np.diff(codes.tocsr().indptr)
     series = {"after": after}
     caption = f"{after.mean():.2f} points code a point on average"
@@ -289,15 +282,15 @@ def _code_sizes(facts: Facts) -> Chart | None:
         caption += f" {(after == 0).sum():,} codes are empty."
     title = "Sizes of the codes"
     chart = histogram(series, x_label="non-zeros of a code", y_label="points", title=title)
-    return title, chart, caption
+    return _card(title, chart, caption)
 
 
-def _confidence(facts: Facts) -> Chart:
+def _confidence(facts: Facts) -> str:
     values = facts.confidence.values
     texts = {"x_label": "confidence", "y_label": "points", "title": "Confidence of the points"}
     chart = histogram({"": values}, (0.0, 1.0), **texts)
     sure, doubtful = f"{(values >= 0.9).mean():.0%}", f"{(values < 0.5).mean():.0%}"
-    return "Confidence", chart, words("confidence", sure=sure, doubtful=doubtful)
+    return _card("Confidence", chart, words("confidence", sure=sure, doubtful=doubtful))
 
 
 def certificates(facts: Facts) -> str:
