@@ -6,11 +6,12 @@ import os
 import re
 import secrets
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
-from srsg.files.errors import FileError, explained
+from srsg.files.errors import FileError, ending_of, explained
 from srsg.types import FilePath
 
 
@@ -51,6 +52,17 @@ def atomic_write(path: FilePath) -> Iterator[Path]:
         # The permissions of the old file, or the usual ones.
         temporary.chmod(target.stat().st_mode if target.exists() else 0o666 & ~_umask())
         os.replace(temporary, target)
+
+
+def write_file(path: FilePath, writers: Mapping[str, Callable[..., None]], *content: Any) -> None:
+    """Write content by the function for files with this ending, which gets an open file first."""
+    write = writers.get(ending_of(path))
+    if write is None:
+        raise FileError(
+            f"{path}: cannot be written: its name must end in one of {' '.join(writers)}."
+        )
+    with atomic_write(path) as temporary, temporary.open("wb") as file:
+        write(file, *content)
 
 
 def check_writable(path: FilePath) -> None:

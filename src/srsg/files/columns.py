@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -97,8 +97,6 @@ def choose_columns(name: str, frame: Frame, request: Request) -> Contents:
     wanted = wanted_columns(name, frame.table.column_names, request)
     pairs = ((column, frame.table.column(column)) for column in wanted)
     columns = decide_columns(name, pairs, request)
-    if request.features is not None:
-        columns = match_features(name, columns, request.features)
     return contents(feature_matrix(name, frame, columns), frame, columns, request)
 
 
@@ -188,15 +186,18 @@ def decide_columns(name: str, columns: Iterable[tuple[str, Any]], request: Reque
             notes.append(f"column {column} is used as a feature; labels={column!r} prevents it")
     if not features:
         raise FileError(f"{name}: has no column of numbers ({_listed(notes, 5, '; ')}).")
+    if request.features is not None:
+        _check_features(name, features, request.features)
+        features = list(request.features)
     dtype = np.dtype(np.float32 if all_single else np.float64)
     return Columns(tuple(features), identifier, dtype, tuple(notes))
 
 
-def match_features(name: str, columns: Columns, features: Sequence[str]) -> Columns:
-    """The columns in the order of a model's features, or an error that lists the differences."""
-    there, asked_for = set(columns.features), set(features)
+def _check_features(name: str, columns: Sequence[str], features: Sequence[str]) -> None:
+    """Raise an error that lists the differences between columns and a model's features."""
+    there, asked_for = set(columns), set(features)
     missing = [feature for feature in features if feature not in there]
-    extra = [column for column in columns.features if column not in asked_for]
+    extra = [column for column in columns if column not in asked_for]
     if missing or extra:
         named = {"missing": missing, "not in the model": extra}
         problems = "; ".join(f"{what}: {_listed(names)}" for what, names in named.items() if names)
@@ -204,7 +205,6 @@ def match_features(name: str, columns: Columns, features: Sequence[str]) -> Colu
             f"{name}: its columns are not those of the model ({problems}). Rename them, or name "
             "the ones to use with columns=..."
         )
-    return replace(columns, features=tuple(features))
 
 
 def feature_matrix(name: str, frame: Frame, columns: Columns) -> NDArray[np.floating]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from importlib import import_module
 from pathlib import Path
@@ -119,10 +119,3 @@ def needed(module: str, reason: str, extra: str = "files") -> Any:
         return import_module(module)
     except ImportError as error:
         raise ModuleNotFoundError(f"{reason}: pip install 'srsg[{extra}]'.") from error
-
-
-def writer_for(path: FilePath, writers: Mapping[str, Callable[..., None]]) -> Callable[..., None]:
-    """The function that writes files with this ending, or an error that lists the endings."""
-    if writer := writers.get(ending_of(path)):
-        return writer
-    raise FileError(f"{path}: cannot be written: its name must end in one of {' '.join(writers)}.")

@@ -5,15 +5,15 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator
-from pathlib import Path
+from io import TextIOWrapper
+from typing import BinaryIO
 from xml.sax.saxutils import escape
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from srsg.files.atomic import atomic_write
-from srsg.files.errors import writer_for
+from srsg.files.atomic import write_file
 from srsg.types import FilePath, Graph
 
 _GRAPHML = """<?xml version="1.0" encoding="UTF-8"?>
@@ -60,26 +60,23 @@ def write_graph(path: FilePath, graph: Graph, *, labels: ArrayLike | None = None
     names = None if labels is None else np.asarray(labels)
     if names is not None and names.shape != (matrix.shape[0],):
         raise ValueError(f"labels of shape {names.shape} do not fit {matrix.shape[0]} nodes.")
-    write = writer_for(path, _GRAPH_WRITERS)
-    with atomic_write(path) as temporary:
-        write(temporary, matrix, names)
+    write_file(path, _GRAPH_WRITERS, matrix, names)
 
 
-def _write_sparse(path: Path, graph: sparse.csr_array, labels: NDArray | None) -> None:
-    with path.open("wb") as file:
-        sparse.save_npz(file, graph)
+def _write_sparse(file: BinaryIO, graph: sparse.csr_array, labels: NDArray | None) -> None:
+    sparse.save_npz(file, graph)
 
 
-def _write_edges(path: Path, graph: sparse.csr_array, labels: NDArray | None) -> None:
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
+def _write_edges(file: BinaryIO, graph: sparse.csr_array, labels: NDArray | None) -> None:
+    with TextIOWrapper(file, encoding="utf-8", newline="") as text:
+        writer = csv.writer(text, lineterminator="\n")
         writer.writerow(("source", "target", "weight"))
         writer.writerows(_edges(graph))
 
 
-def _write_graphml(path: Path, graph: sparse.csr_array, labels: NDArray | None) -> None:
+def _write_graphml(binary: BinaryIO, graph: sparse.csr_array, labels: NDArray | None) -> None:
     """Nodes n0, n1, ... with their labels, and weighted edges, one line each."""
-    with path.open("w", encoding="utf-8", newline="\n") as file:
+    with TextIOWrapper(binary, encoding="utf-8", newline="\n") as file:
         file.write(_GRAPHML)
         nodes = [""] * graph.shape[0]
         if labels is not None:

@@ -11,15 +11,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from importlib import import_module
 from itertools import chain
-from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, BinaryIO, TextIO
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from srsg.files.atomic import atomic_write
+from srsg.files.atomic import write_file
 from srsg.files.contents import Table
-from srsg.files.errors import FileError, ending_of, needed, writer_for
+from srsg.files.errors import FileError, ending_of, needed
 from srsg.files.labels import is_number
 from srsg.types import FilePath
 
@@ -142,10 +141,8 @@ def _write(
 ) -> None:
     if str(path) == STANDARD_OUTPUT:
         _write_rows(sys.stdout, table, ",")
-        return
-    write = writer_for(path, writers)
-    with atomic_write(path) as temporary:
-        write(temporary, table)
+    else:
+        write_file(path, writers, table)
 
 
 def _cells(column: Any) -> list[Any]:
@@ -176,26 +173,24 @@ def _write_rows(file: TextIO, table: Mapping[str, Any], sep: str) -> None:
 
 
 def _write_text(
-    path: Path, table: Mapping[str, Any], *, sep: str = ",", compressed: bool = False
+    raw: BinaryIO, table: Mapping[str, Any], *, sep: str = ",", compressed: bool = False
 ) -> None:
-    with path.open("wb") as raw:
-        # Without the time of writing, the same labels are the same file.
-        binary = gzip.GzipFile("", "wb", fileobj=raw, mtime=0) if compressed else raw
-        with io.TextIOWrapper(binary, encoding="utf-8", newline="") as file:
-            _write_rows(file, table, sep)
+    # Without the time of writing, the same labels are the same file.
+    binary = gzip.GzipFile("", "wb", fileobj=raw, mtime=0) if compressed else raw
+    with io.TextIOWrapper(binary, encoding="utf-8", newline="") as file:
+        _write_rows(file, table, sep)
 
 
-def _write_arrow(path: Path, table: Mapping[str, Any], *, kind: str, writer: str) -> None:
+def _write_arrow(file: BinaryIO, table: Mapping[str, Any], *, kind: str, writer: str) -> None:
     module = needed(f"pyarrow.{kind}", f"{kind.title()} files need pyarrow", "cli")
     columns = import_module("pyarrow").table({name: _cells(table[name]) for name in table})
-    with path.open("wb") as file:
-        getattr(module, writer)(columns, file)
+    getattr(module, writer)(columns, file)
 
 
-def _write_json(path: Path, table: Mapping[str, Any]) -> None:
+def _write_json(file: BinaryIO, table: Mapping[str, Any]) -> None:
     """A list with one object per row."""
     rows = [dict(zip(table, row, strict=True)) for row in _rows(table)]
-    path.write_text(as_json(rows, ensure_ascii=False, indent=1), encoding="utf-8")
+    file.write(as_json(rows, ensure_ascii=False, indent=1).encode())
 
 
 def as_json(value: Any, **layout: Any) -> str:
@@ -211,28 +206,26 @@ def as_json(value: Any, **layout: Any) -> str:
     return json.dumps(plain, **layout)
 
 
-def _write_excel(path: Path, table: Mapping[str, Any]) -> None:
+def _write_excel(file: BinaryIO, table: Mapping[str, Any]) -> None:
     xlsxwriter = needed("xlsxwriter", "Spreadsheets need XlsxWriter", "cli")
     # Row by row in little memory, and text stays text: a cell must not become a formula or a link.
     options = {"strings_to_formulas": False, "strings_to_urls": False, "nan_inf_to_errors": True}
-    with xlsxwriter.Workbook(str(path), {**options, "constant_memory": True}) as book:
+    with xlsxwriter.Workbook(file, {**options, "constant_memory": True}) as book:
         sheet = book.add_worksheet("clusters")
         for place, row in enumerate(chain([table], _rows(table))):
             cells = [cell if isinstance(cell, EXCEL_TYPES) else str(cell) for cell in row]
             sheet.write_row(place, 0, cells)
 
 
-def _write_npy(path: Path, table: Mapping[str, Any]) -> None:
-    with path.open("wb") as file:  # given a path, NumPy would add an ending to .NPY
-        np.save(file, table["label"], allow_pickle=False)
+def _write_npy(file: BinaryIO, table: Mapping[str, Any]) -> None:
+    np.save(file, table["label"], allow_pickle=False)
 
 
-def _write_npz(path: Path, table: Mapping[str, Any]) -> None:
+def _write_npz(file: BinaryIO, table: Mapping[str, Any]) -> None:
     arrays: dict[str, Any] = {
         name: a.astype(str) if a.dtype == object else a for name, a in table.items()
     }
-    with path.open("wb") as file:
-        np.savez(file, **arrays)
+    np.savez(file, **arrays)
 
 
 _TABLE_WRITERS: dict[str, Callable[..., None]] = {
