@@ -427,7 +427,7 @@ def test_codes_lose_zeros_and_keep_their_values():
     both = Codes.concatenate([codes, copy])
     assert both.index.shape == (4, 4)
     assert both.to_csr(8).toarray()[2].tolist() == [0, 3, 0, 0, 0, -2, 0, 1]
-    assert copy.trimmed().index.shape == (2, 3)
+    assert copy.resized(copy.longest).index.shape == (2, 3)
 
 
 def test_residuals():
