@@ -471,13 +471,8 @@ class WorkingSets(Sized):
         return len(self.rows)
 
     def __getitem__(self, chosen: slice | NDArray) -> Self:
-        codes, penalty = self.codes, self.penalty
-        return replace(
-            self,
-            rows=self.rows[chosen],
-            codes=Codes(codes.index[chosen], codes.value[chosen], codes.size[chosen]),
-            penalty=Penalty(penalty.half_lam[chosen], penalty.ridge[chosen]),
-        )
+        penalty = Penalty(*(part[chosen] for part in self.penalty))
+        return replace(self, rows=self.rows[chosen], codes=self.codes.take(chosen), penalty=penalty)
 
     def without(self, rows: Sequence[IntArray]) -> Self:
         """The working sets of all rows but these."""
