@@ -297,7 +297,7 @@ for name, array, value in [
     ("scan-1", "going_on_size", 10**7),
     ("scan-1", "done_index", -(2**40)),
     ("scan-1", "neighbors", 2**40),
-    ("sweep", "indices", 2**31 - 1),
+    ("sweep", "codes/indices", 2**31 - 1),
     ("graph", "codes/indices", 2**31 - 1),
     ("graph", "neighbors", -(2**31)),
 ]:

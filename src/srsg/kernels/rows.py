@@ -210,7 +210,7 @@ row_distance = _operation(
 )
 
 
-@helper()
+@inlined()
 def dense_row(rows, k):
     """A copy of row k as a float64 vector."""
     row = np.empty(row_length(rows))
