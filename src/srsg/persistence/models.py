@@ -33,14 +33,7 @@ from srsg.files.errors import one_line
 from srsg.graph import Coded, FittedGraph, symmetrized
 from srsg.points import EqualPoints
 from srsg.running import ThreadEngine
-from srsg.running.checking import (
-    Rule,
-    check_arrays,
-    checked_csr,
-    csr_arrays,
-    require,
-    rules_of_csr,
-)
+from srsg.running.checking import Rule, check_arrays, checked_csr, csr_arrays, require, rules_of_csr
 from srsg.running.progress import quietly
 from srsg.running.store import read_arrays, write_arrays
 from srsg.types import FilePath
