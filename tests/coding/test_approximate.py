@@ -81,21 +81,20 @@ def test_more_candidates_miss_less():
 def test_codes_are_optimal_on_their_candidates(points, monkeypatch):
     from srsg.coding import approximate
 
-    close = approximate._polish
+    solve = approximate.solve_over_candidates
     seen = []
 
-    def spy(x, targets, codes, lam):
-        candidates = [
-            set(row[:size].tolist()) for row, size in zip(codes.index, codes.size, strict=True)
-        ]
-        seen.append((targets, candidates))
-        return close(x, targets, codes, lam)
+    def spy(x, targets, codes, candidates, lam):
+        chosen = [set(row[row >= 0].tolist()) for row in candidates]
+        seen.append((targets, chosen))
+        return solve(x, targets, codes, candidates, lam)
 
-    monkeypatch.setattr(approximate, "_polish", spy)
+    monkeypatch.setattr(approximate, "solve_over_candidates", spy)
     result = approximate_l1_codes(
         points, LAM, n_candidates=30, n_certified=1, engine=ThreadEngine(1)
     )
-    (targets, candidates), n_features = seen[0], points.x.shape[1]
+    # The first call is over half of the candidates.
+    (targets, candidates), n_features = seen[1], points.x.shape[1]
     lasso = Lasso(LAM / (2 * n_features), fit_intercept=False, tol=1e-14, max_iter=100_000)
     for i in range(0, 200, 20):
         own = np.flatnonzero((points.x == targets[i]).all(axis=1))[0]

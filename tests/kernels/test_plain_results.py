@@ -21,6 +21,7 @@ from srsg.coding import (
     smce_codes,
     srsg_codes,
 )
+from srsg.coding.approximate import joined, solve_over_candidates
 from srsg.coding.neighbors import best_of, nearest_neighbors
 from srsg.cutting.embedding import agreement
 from srsg.kernels import direct, linalg, problems
@@ -35,8 +36,8 @@ from srsg.kernels.arrays import (
     SortedLists,
     padded,
 )
-from srsg.kernels.candidates import add_candidates, nearest_candidates, solve_over_candidates
-from srsg.kernels.codes import keep_supports, renew, residuals, support_distances
+from srsg.kernels.candidates import nearest_candidates
+from srsg.kernels.codes import renew, residuals, support_distances
 from srsg.kernels.correlations import nearest, violators
 from srsg.kernels.graphs import chebyshev, dependency_levels, spread_out
 from srsg.kernels.scattering import folded_products
@@ -324,22 +325,20 @@ def test_nearest_candidates():
 
 
 def test_candidates_are_added_once_and_no_more_than_allowed():
-    codes = Codes.empty(2, 5)
-    codes.index[0, 0], codes.size[0] = 4, 1
-    add_candidates(codes, np.array([[4, -1, 2, 2, 7, 8], [0, 1, 2, 3, 4, 5]]), 4)
-    assert codes.size.tolist() == [4, 4]
-    assert codes.index[0, :4].tolist() == [4, 2, 7, 8]
-    assert codes.index[1, :4].tolist() == [0, 1, 2, 3]
+    more = np.array([[4, -1, 2, 7, 8, 9], [0, 1, 2, 3, 4, 5]])
+    first, second = (row[row >= 0].tolist() for row in joined(np.array([[4], [-1]]), more, 4))
+    assert first == [4, 2, 7, 8]
+    assert second == [0, 1, 2, 3]
 
 
 @pytest.mark.parametrize("lam", [0.02, 0.2])
 def test_codes_over_candidates_are_optimal_on_them(lam):
     points = points_like("clusters", 14)
     candidates = [np.setdiff1d(np.arange(14), [i, (i + 3) % 14]) for i in range(14)]
-    codes = Codes(np.array(candidates), np.zeros((14, 12)), np.full(14, 12))
-    solve_over_candidates(points.x, points.x, codes, lam / 2)
+    start = Codes.empty(14)
+    codes, _ = solve_over_candidates(points, points.x, start, np.array(candidates), lam)
     for i, own in enumerate(candidates):
-        atoms, z = points.x[own], codes.value[i]
+        atoms, z = points.x[own], codes.to_csr(14).toarray()[i, own]
         gradient = 2 * atoms @ (points.x[i] - z @ atoms)
         violation = np.where(z != 0, np.abs(gradient - lam * np.sign(z)), np.abs(gradient) - lam)
         assert violation.max() < 1e-11
@@ -411,8 +410,7 @@ def test_codes_lose_zeros_and_keep_their_values():
         np.array([[1.0, 0.0, -2.0, 3.0], [0.0, 9.0, 9.0, 9.0]]),
         np.array([4, 1]),
     )
-    copy = codes.resized(4)
-    keep_supports(copy)
+    copy = renew(codes, np.zeros((2, 0), np.int64), np.zeros(2, np.int64))
     assert copy.size.tolist() == [3, 0]
     assert copy.index[0, :3].tolist() == [1, 5, 7]
     assert copy.value[0, :3].tolist() == [3.0, -2.0, 1.0]
@@ -429,7 +427,7 @@ def test_codes_lose_zeros_and_keep_their_values():
     both = Codes.concatenate([codes, copy])
     assert both.index.shape == (4, 4)
     assert both.to_csr(8).toarray()[2].tolist() == [0, 3, 0, 0, 0, -2, 0, 1]
-    assert copy.trimmed().index.shape == (2, 3)
+    assert copy.resized(copy.longest).index.shape == (2, 3)
 
 
 def test_residuals():

@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from srsg.coding.candidates import CandidateIndex, strongest_of
+from srsg.coding.candidates import NONE, CandidateIndex, strongest_of
 from srsg.kernels.arrays import Certificate, Codes, InsideTerms, Penalty
-from srsg.kernels.candidates import add_candidates, nearest_candidates, solve_over_candidates
-from srsg.kernels.codes import keep_supports, residuals
+from srsg.kernels.candidates import nearest_candidates, worst_candidates
+from srsg.kernels.codes import renew
 from srsg.kernels.correlations import strongest
 from srsg.kernels.lasso import certify, solve_working_sets
 from srsg.points import Points, blocks_of_rows, kernel_rows
@@ -30,6 +30,9 @@ N_CANDIDATES = 100
 
 N_CERTIFIED = 1000
 """Codes that are certified against all points by default."""
+
+MAX_ROUNDS = 100
+"""A limit on the rounds; a few are enough, unless rounding makes the same points join and leave."""
 
 SEARCHED_AT_ONCE = 256
 """Points per search. This does not follow the block size, because the number of points in a search
@@ -146,29 +149,74 @@ def _code(
     """Codes of some points, and their neighbours."""
     points, index, signed = data
     search, targets = index.search, points.x[rows]
-    # As the kernels take them: one type for both precisions.
-    x, coded = points.for_kernels, kernel_rows(targets)
-    codes = Codes.empty(len(rows), n_candidates)
+    n_rows, half = len(rows), -(-n_candidates // 2)  # rounded up
 
     # First half: points that correlate with the target. They give a first code.
-    half = -(-n_candidates // 2)  # rounded up
     near = search(targets, rows, max(half, n_neighbors), least=n_neighbors)
-    neighbors = np.empty((len(rows), n_neighbors), np.int64)
+    neighbors = np.empty((n_rows, n_neighbors), np.int64)
     if n_neighbors:
-        nearest_candidates(x, coded, near.ids, neighbors)
+        nearest_candidates(points.for_kernels, kernel_rows(targets), near.ids, neighbors)
     # Coefficients may be negative, but the index finds only positive correlations. Negative ones
     # are found with the negated points. Points without negative entries have none.
     opposite = [search(-targets, rows, half)] if signed else []
-    add_candidates(codes, strongest_of([near, *opposite], half), half)
-    solve_over_candidates(x, coded, codes, lam / 2)
+    candidates = strongest_of([near, *opposite], half)
+    codes, resid = solve_over_candidates(points, targets, Codes.empty(n_rows), candidates, lam)
 
     # Second half: points that correlate with the residual of the first code, with either sign.
     # Residuals have both signs even where points have not.
-    resid = residuals(x, coded, codes)
     left_over = [search(sign * resid, rows, n_candidates) for sign in (1, -1)]
-    add_candidates(codes, strongest_of(left_over, n_candidates), n_candidates)
-    solve_over_candidates(x, coded, codes, lam / 2)
-    return _polish(points, targets, codes, lam)[0].to_csr(points.n), neighbors
+    candidates = joined(candidates, strongest_of(left_over, n_candidates), n_candidates)
+    codes, _ = solve_over_candidates(points, targets, codes, candidates, lam)
+    return codes.to_csr(points.n), neighbors
+
+
+def joined(candidates: IntArray, more: IntArray, most: int) -> IntArray:
+    """The candidates of every row and those of ``more`` that it does not have, ``most`` in all.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from srsg.coding.approximate import joined
+    >>> joined(np.array([[4, -1]]), np.array([[4, 2, 7, 8]]), 3)
+    array([[ 4, -1, -1,  2,  7, -1]])
+    """
+    known = (more[:, :, None] == candidates[:, None]).any(axis=2)
+    both = np.hstack([candidates, np.where(known, NONE, more)])
+    both[(both != NONE).cumsum(axis=1) > most] = NONE
+    return both
+
+
+def solve_over_candidates(
+    points: Points, targets: NDArray[np.floating], codes: Codes, candidates: IntArray, lam: float
+) -> tuple[Codes, FloatArray]:
+    """Code every target over its candidates, starting from the code it has; also its residual.
+
+    Codes use few of their candidates, so a working set grows among these, just as the scans let one
+    grow among all points.
+    """
+    codes, resid = codes.resized(candidates.shape[1]), np.empty(targets.shape)
+    active = np.arange(len(targets))
+    for number in range(1, MAX_ROUNDS + 1):
+        solved, resid[active], _ = solved_sets(points, targets[active], codes.take(active), lam)
+        some = resid[active], candidates[active]
+        worst, count = worst_candidates(points.for_kernels, *some, solved, lam / 2)
+        count *= number < MAX_ROUNDS  # after the last round nothing joins
+        renewed = renew(solved, worst, count).resized(codes.width)
+        for part, new in zip(codes, renewed, strict=True):
+            part[active] = new
+        active = active[count > 0]
+        if not active.size:
+            break
+    return codes, resid
+
+
+def solved_sets(
+    points: Points, targets: NDArray[np.floating], codes: Codes, lam: float
+) -> tuple[Codes, FloatArray, InsideTerms]:
+    """Codes over their working sets, the residuals, and the terms of the certificates."""
+    n_rows = len(targets)
+    penalty = Penalty(np.full(n_rows, lam / 2), np.zeros(n_rows))
+    return solve_working_sets(points.for_kernels, kernel_rows(targets), codes, penalty)
 
 
 def _certify(data: tuple[Points, sparse.csr_array], rows: IntArray, *, lam: float) -> Certificate:
@@ -178,21 +226,8 @@ def _certify(data: tuple[Points, sparse.csr_array], rows: IntArray, *, lam: floa
     """
     points, all_codes = data
     codes = Codes.from_csr(all_codes[rows])
-    codes, resid, inside = _polish(points, points.x[rows], codes, lam)
+    codes, resid, inside = solved_sets(points, points.x[rows], codes, lam)
     correlations, error = points.correlations(resid), points.correlation_error
     # The strongest point outside the code decides how far the code is from optimal over all points.
     _, outside = strongest(points.for_kernels, rows, resid, correlations, codes, error)
     return certify(inside, np.full(len(rows), lam / 2), outside)
-
-
-def _polish(
-    points: Points, targets: NDArray[np.floating], codes: Codes, lam: float
-) -> tuple[Codes, FloatArray, InsideTerms]:
-    """Solve once more on the sorted supports, so that the codes depend on nothing else.
-
-    Returns the codes, the residuals, and the terms of the certificates.
-    """
-    n_rows = len(targets)
-    penalty = Penalty(np.full(n_rows, lam / 2), np.zeros(n_rows))
-    keep_supports(codes)
-    return solve_working_sets(points.for_kernels, kernel_rows(targets), codes, penalty)

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from srsg.coding.approximate import N_CERTIFIED
-from srsg.points import Points
+from srsg.points import Points, row_slices
 from srsg.running import Engine
 from srsg.types import FloatArray, IntArray
 
@@ -81,8 +81,7 @@ def certificates_hold(
         scale = 1 + np.abs(z).sum(axis=1) * (1 + ridge_of[mine]) + lam_of[mine]
         return bool((np.abs(found - claimed[part]) <= ROUNDING[points.dtype.char] * scale).all())
 
-    starts = range(0, len(rows), ROWS_PER_BLOCK)
-    blocks = [slice(start, start + ROWS_PER_BLOCK) for start in starts]
+    blocks = row_slices(len(rows), ROWS_PER_BLOCK)
     return all(engine.quiet().map(holds, points.x, blocks, label="certificates of a kept graph"))
 
 

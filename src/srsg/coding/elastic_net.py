@@ -39,12 +39,7 @@ def smallest_empty_lam(
 def _largest(points: Points, block: Queries) -> FloatArray:
     vectors = dense_rows(block.vectors(Rows(points.x))).astype(np.float64)
     # The residual of an empty code is the point itself, so this is the first scan of the l1 codes.
-    _, strength = strongest(
-        points.for_kernels,
-        block.own,
-        vectors,
-        points.correlations(vectors),
-        Codes.empty(len(block)),
-        points.correlation_error,
-    )
+    correlations, error = points.correlations(vectors), points.correlation_error
+    empty = Codes.empty(len(block))
+    _, strength = strongest(points.for_kernels, block.own, vectors, correlations, empty, error)
     return strength

@@ -14,14 +14,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from srsg.graph import LEARNT, Coded
-from srsg.running.checking import (
-    CSR_PARTS,
-    Rule,
-    checked_csr,
-    csr_arrays,
-    require,
-    rules_of_csr,
-)
+from srsg.running.checking import Rule, checked_csr, csr_arrays, require, rules_of_csr
 from srsg.types import IntArray
 
 if TYPE_CHECKING:
@@ -59,7 +52,7 @@ def arrays_of_coded(coded: Coded) -> dict[str, NDArray]:
     for name in MATRICES:
         matrix = getattr(coded, name)
         if sparse.issparse(matrix):
-            arrays |= {f"{name}/{part}": array for part, array in csr_arrays(matrix).items()}
+            arrays |= csr_arrays(name, matrix)
         elif matrix is not None:
             arrays["kernel"] = matrix
     return {name: np.asarray(array) for name, array in arrays.items() if array is not None}
@@ -82,10 +75,8 @@ def coded_from_arrays(coder: Coder, first_equal: IntArray, arrays: Mapping[str, 
     InvalidArrayError
         If an array is nothing that the coder makes.
     """
-    matrices: dict[str, Any] = {}
-    for name in [name for name in MATRICES if name in coder.results]:
-        parts = {part: arrays[f"{name}/{part}"] for part in CSR_PARTS}
-        matrices[name] = checked_csr(name, parts, 2 * first_equal.shape)
+    shape, names = 2 * first_equal.shape, [name for name in MATRICES if name in coder.results]
+    matrices: dict[str, Any] = {name: checked_csr(name, arrays, shape) for name in names}
     graph = matrices.pop("affinity", arrays.get("kernel"))
     if graph is not None:
         name = "kernel" if "kernel" in arrays else "affinity"

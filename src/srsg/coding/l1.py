@@ -195,29 +195,25 @@ def certified_l1_codes(
     """
     count = min(n_neighbors, points.n - 1)
     if n_candidates is None:
-        exact = l1_codes(points, lam, n_neighbors=count, engine=run)
-        learnt = {
-            "certified": np.arange(points.n),
-            "kkt_violation": exact.kkt_violation,
-            "dual_gap": exact.dual_gap,
-            "n_scans": exact.n_scans,
-        }
-        return Coded(exact.codes, exact.neighbors, learnt=learnt)
-    result = approximate_l1_codes(
-        points,
-        lam,
-        n_candidates=n_candidates,
-        random_state=check_random_state(random_state),
-        n_neighbors=count,
-        engine=run,
-    )
+        found: Any = l1_codes(points, lam, n_neighbors=count, engine=run)
+        certified, n_scans = np.arange(points.n), found.n_scans
+    else:
+        found = approximate_l1_codes(
+            points,
+            lam,
+            n_candidates=n_candidates,
+            random_state=check_random_state(random_state),
+            n_neighbors=count,
+            engine=run,
+        )
+        certified, n_scans = found.certified, 0
     learnt = {
-        "certified": result.certified,
-        "kkt_violation": result.kkt_violation,
-        "dual_gap": result.dual_gap,
-        "n_scans": 0,
+        "certified": certified,
+        "kkt_violation": found.kkt_violation,
+        "dual_gap": found.dual_gap,
+        "n_scans": n_scans,
     }
-    return Coded(result.codes, result.neighbors, learnt=learnt)
+    return Coded(found.codes, found.neighbors, learnt=learnt)
 
 
 @dataclass(frozen=True)
@@ -261,20 +257,21 @@ def solve_exactly(
             points.n,
             last=n_scans >= MAX_SCANS,
         )
-        kept = []
-        if keep.keeps:
-            sizes = {"queries": len(queries), "points": points.n, "neighbors": task.n_neighbors}
-            make = partial(
-                Scanned.from_arrays, penalty=penalty, own=queries.own, active=active.rows
-            )
-            kept = keep.load(f"scan-{n_scans}", KEPT_SCAN, sizes, make)
-            n_kept += len(kept)
-        blocks = kept + _scan(task, n_scans, points, queries, active, kept, engine, keep)
+        sizes = {"queries": len(queries), "points": points.n, "neighbors": task.n_neighbors}
+        make = partial(Scanned.from_arrays, penalty=penalty, own=queries.own, active=active.rows)
+        kept = keep.load(f"scan-{n_scans}", KEPT_SCAN, sizes, make)
+        n_kept += len(kept)
+        # An earlier run may have used other block sizes: what counts is which rows it has done.
+        rest = active.without([block.rows for block in kept]) if kept else active
+        label = f"codes, scan {n_scans} of {len(active)} points"
+        save = partial(_save, keep, n_scans) if keep.keeps else None
+        blocks = kept + _scan(task, points, queries, rest, engine, label, save)
         # Each scan has fewer rows than the one before: those without violators are done.
         active = WorkingSets.concatenate([block.going_on for block in blocks])
         scanned += blocks
         if n_scans == 1:
-            neighbors = _in_order(blocks, lambda block: block.rows, lambda block: block.neighbors)
+            order = np.argsort(np.concatenate([block.rows for block in blocks]))
+            neighbors = np.concatenate([block.neighbors for block in blocks])[order]
         if n_scans == 1 and len(active) > engine.block_size:
             # Working sets are known now, so points that share members can go into the same block.
             own = queries.own[active.rows]
@@ -284,20 +281,13 @@ def solve_exactly(
         # Codes from a store are not taken on trust: one more scan certifies them.
         check = L1Scan(max(tol, ROUNDING) / 2, 0, engine.block_size, points.n, last=True)
         label = f"certificates of {len(sets.rows)} points"
-        scanned = _scan_all(check, points, queries, sets, engine, label)
+        scanned = _scan(check, points, queries, sets, engine, label)
         sets = WorkingSets.concatenate([block.done for block in scanned])
-
+    certificates = zip(*(block.certificate for block in scanned), strict=True)
+    violation, gap = map(np.concatenate, certificates)
     # Blocks finished in the order of the scans, so everything is put back in the order of the rows.
-    def of_codes(part: Callable[[Scanned], NDArray]) -> NDArray:
-        return _in_order(scanned, lambda block: block.done.rows, part)
-
-    return SolvedSets(
-        sets=sets[np.argsort(sets.rows)],
-        violation=of_codes(lambda block: block.certificate.violation),
-        gap=of_codes(lambda block: block.certificate.gap),
-        neighbors=neighbors,
-        n_scans=n_scans,
-    )
+    order = np.argsort(sets.rows)
+    return SolvedSets(sets[order], violation[order], gap[order], neighbors, n_scans)
 
 
 def with_principal_axes(points: Points, sets: WorkingSets, engine: Engine) -> Points:
@@ -326,27 +316,6 @@ def with_principal_axes(points: Points, sets: WorkingSets, engine: Engine) -> Po
 
 def _scan(
     task: L1Scan,
-    number: int,
-    points: Points,
-    queries: Queries,
-    active: WorkingSets,
-    kept: list[Scanned],
-    engine: Engine,
-    keep: Store,
-) -> list[Scanned]:
-    """One scan of the active queries, except those whose outcome is kept."""
-    # An earlier run may have used other block sizes: what counts is which rows it has done.
-    rest = active.without([block.rows for block in kept]) if kept else active
-    label = f"codes, scan {number} of {len(active.rows)} points"
-
-    def save(block: Scanned) -> None:
-        keep.save(f"scan-{number}", block.arrays())
-
-    return _scan_all(task, points, queries, rest, engine, label, save if keep.keeps else None)
-
-
-def _scan_all(
-    task: L1Scan,
     points: Points,
     queries: Queries,
     sets: WorkingSets,
@@ -359,14 +328,8 @@ def _scan_all(
     return engine.scan(task, points, wanted, len(sets.rows), label=label, done=done)
 
 
-def _in_order(
-    blocks: Sequence[Scanned],
-    rows: Callable[[Scanned], IntArray],
-    part: Callable[[Scanned], NDArray],
-) -> NDArray:
-    """One part of every block, put together in the order of the rows."""
-    order = np.argsort(np.concatenate([rows(block) for block in blocks]))
-    return np.concatenate([part(block) for block in blocks])[order]
+def _save(keep: Store, number: int, block: Scanned) -> None:
+    keep.save(f"scan-{number}", block.arrays())
 
 
 def locality_order(own: IntArray, codes: Codes, n_points: int, group_size: int) -> IntArray:
@@ -508,13 +471,8 @@ class WorkingSets(Sized):
         return len(self.rows)
 
     def __getitem__(self, chosen: slice | NDArray) -> Self:
-        codes, penalty = self.codes, self.penalty
-        return replace(
-            self,
-            rows=self.rows[chosen],
-            codes=Codes(codes.index[chosen], codes.value[chosen], codes.size[chosen]),
-            penalty=Penalty(penalty.half_lam[chosen], penalty.ridge[chosen]),
-        )
+        penalty = Penalty(*(part[chosen] for part in self.penalty))
+        return replace(self, rows=self.rows[chosen], codes=self.codes.take(chosen), penalty=penalty)
 
     def without(self, rows: Sequence[IntArray]) -> Self:
         """The working sets of all rows but these."""

@@ -231,8 +231,7 @@ def _csr(values: FloatArray, columns: IntArray, n_points: int) -> sparse.csr_arr
 
 def _with_copies(codes: sparse.csr_array, equal: EqualPoints) -> sparse.csr_array:
     """Codes of all points: a copy has a one at the first point that equals it."""
-    copies, firsts = _copies(equal)
-    return _of_all(codes, equal, np.ones(len(copies)), copies, firsts)
+    return _of_all(codes, equal) + _links(equal, np.ones(len(equal.first)))
 
 
 def _with_linked_copies(weights: sparse.csr_array, equal: EqualPoints) -> sparse.csr_array:
@@ -243,27 +242,19 @@ def _with_linked_copies(weights: sparse.csr_array, equal: EqualPoints) -> sparse
     own = sparse.csr_array(weights.maximum(weights.T))
     # Without any weight (a single distinct point) copies are linked with weight one.
     largest = own.max(axis=1).toarray().ravel() if own.nnz else np.ones(len(equal.first))
-    copies, firsts = _copies(equal)
-    links = np.tile(largest[equal.owner[copies]], 2)
-    ends = np.concatenate([copies, firsts]), np.concatenate([firsts, copies])
-    return _of_all(own, equal, links, *ends)
+    links = _links(equal, largest)
+    return _of_all(own, equal) + links + links.T
 
 
-def _copies(equal: EqualPoints) -> tuple[IntArray, IntArray]:
-    """The points that equal an earlier one, and the first that each equals."""
+def _links(equal: EqualPoints, weights: FloatArray) -> sparse.csr_array:
+    """From every copy to the first point that equals it, with the weight of that point."""
     copies = np.setdiff1d(np.arange(equal.n), equal.first)
-    return copies, equal.first[equal.owner[copies]]
-
-
-def _of_all(
-    matrix: sparse.csr_array,
-    equal: EqualPoints,
-    values: FloatArray,
-    rows: IntArray,
-    columns: IntArray,
-) -> sparse.csr_array:
-    """A matrix of the distinct points as one of all points, with some more entries."""
-    own, first = matrix.tocoo(), equal.first
-    places = np.concatenate([first[own.row], rows]), np.concatenate([first[own.col], columns])
-    entries = np.concatenate([own.data, values]), places
+    owner = equal.owner[copies]
+    entries = weights[owner], (copies, equal.first[owner])
     return sparse.csr_array(entries, shape=(equal.n, equal.n))
+
+
+def _of_all(matrix: sparse.csr_array, equal: EqualPoints) -> sparse.csr_array:
+    """A matrix of the distinct points as one of all points."""
+    own, first = matrix.tocoo(), equal.first
+    return sparse.csr_array((own.data, (first[own.row], first[own.col])), shape=2 * (equal.n,))

@@ -22,7 +22,7 @@ from srsg.kernels.fpgd_sp import Settings
 from srsg.kernels.sweep import SweepData, sweep_points
 from srsg.points import Points, Queries, blocks_of_rows, kernel_rows
 from srsg.running import Engine, ThreadEngine, serial_linear_algebra
-from srsg.running.checking import Rule, checked_csr, csr_arrays, require
+from srsg.running.checking import Rule, checked_csr, csr_arrays, require, rules_of_csr
 from srsg.running.progress import Stage
 from srsg.types import FloatArray, IntArray, Stop
 
@@ -89,7 +89,7 @@ class SweepState:
         """What a store keeps of it."""
         counts = np.array([self.n_iter, self.n_let_in, self.settled, self.ended], np.int64)
         objective = np.array(self.objective)
-        parts = csr_arrays(self.codes)
+        parts = csr_arrays("codes", self.codes)
         return {**parts, "cut": self.ever_cut, "objective": objective, "counts": counts}
 
     @classmethod
@@ -102,26 +102,15 @@ class SweepState:
             If no sweep leaves such arrays.
         """
         require(len(arrays["objective"]) > 1, "objective", "has no sweep")
-        n_points = len(arrays["cut"])
-        parts = {name: arrays[name] for name in ("data", "indices", "indptr")}
-        codes = checked_csr("codes", parts, (n_points, n_points))
+        codes = checked_csr("codes", arrays, 2 * arrays["cut"].shape)
         require(not codes.diagonal().any(), "codes", "has a point that codes itself")
-        n_iter, n_let_in, settled, ended = arrays["counts"].tolist()
-        return cls(
-            codes,
-            arrays["cut"],
-            arrays["objective"].tolist(),
-            n_iter,
-            n_let_in,
-            bool(settled),
-            bool(ended),
-        )
+        n_iter, n_let_in, *flags = arrays["counts"].tolist()
+        known = arrays["cut"], arrays["objective"].tolist(), n_iter, n_let_in
+        return cls(codes, *known, *map(bool, flags))
 
 
 KEPT_SWEEP: dict[str, Rule] = {
-    "data": Rule("float", ("entries",)),
-    "indices": Rule("int", ("entries",), least=0, below="points"),
-    "indptr": Rule("int", ("starts",), least=0, most="entries"),
+    **rules_of_csr("codes", "points"),
     "cut": Rule("bool", ("points",)),
     "objective": Rule("float", (None,), least=0),
     "counts": Rule("int", (4,), least=0),
@@ -200,8 +189,7 @@ def srsg_codes(
         stop,
     )
     n_points = points.n
-    sizes = {"points": n_points, "starts": n_points + 1}
-    kept = keep.load("sweep", KEPT_SWEEP, sizes, SweepState.from_arrays)
+    kept = keep.load("sweep", KEPT_SWEEP, {"points": n_points}, SweepState.from_arrays)
     unswept = SweepState(init_codes, np.zeros(n_points, bool))
     # Each sweep leaves a state; the latest one has all that the others had. Another run may have
     # swept more often than this one shall.

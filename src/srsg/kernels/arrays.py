@@ -129,10 +129,6 @@ class Codes(NamedTuple):
         """Some of the rows."""
         return Codes(self.index[rows], self.value[rows], self.size[rows])
 
-    def trimmed(self) -> Codes:
-        """A copy no wider than the longest code."""
-        return self.resized(self.longest)
-
     def resized(self, width: int) -> Codes:
         """A copy in rows of the given width."""
         return Codes(padded(self.index, width), padded(self.value, width), self.size.copy())

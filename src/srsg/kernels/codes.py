@@ -30,13 +30,6 @@ def residuals(points, targets, codes):
     return resid
 
 
-@kernel()
-def keep_supports(codes):
-    """Drop the zeros of all codes and sort each code by index."""
-    for p in range(codes.size.shape[0]):
-        keep_sorted_support(codes, p)
-
-
 @helper()
 def keep_sorted_support(codes, p):
     """Drop the zeros of one code and sort it by index, in place."""

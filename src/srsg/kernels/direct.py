@@ -40,8 +40,13 @@ def minimise_on_support(gram, b, half_lam, z, support, factor, target):
         known = more_cholesky(gram, support, known, count, factor)
         if known < count:
             move_to_smaller_support(z, support, known, factor, target)
-        elif signed_step(gram, b, half_lam, z, support, count, factor, target):
-            return
+        else:
+            # The gradient with these signs is zero where ``G z = b - half_lam sign(z)``.
+            for a in range(count):
+                target[a] = b[support[a]] - half_lam * np.sign(z[support[a]])
+            cholesky_solve(factor, count, target)
+            if move_towards(gram, b, half_lam, z, support, count, target):
+                return
         count, known = drop_zeros(z, support, count, known, factor)
 
 
@@ -56,23 +61,13 @@ def move_to_smaller_support(z, support, independent, factor, direction):
     to_first_zero(z, support, independent + 1, direction, np.inf)
 
 
-@inlined()
-def signed_step(gram, b, half_lam, z, support, count, factor, target):
-    """Move to the minimiser with the signs of ``z``, or at least to a zero.
-
-    Coordinates that would change their sign become zero: all at once if that lowers the objective,
-    otherwise only the first one on the straight line. Returns whether the minimiser was reached.
-    """
-    # The gradient of the objective with these signs is zero where ``G z = b - half_lam sign(z)``.
-    for a in range(count):
-        target[a] = b[support[a]] - half_lam * np.sign(z[support[a]])
-    cholesky_solve(factor, count, target)
-    return move_towards(gram, b, half_lam, z, support, count, target)
-
-
 @helper()
 def move_towards(gram, b, half_lam, z, support, count, target):
-    """Move to the ``target`` on the support as far as no sign changes; see :func:`signed_step`."""
+    """Move to the ``target`` on the support, or at least to a zero; returns whether it was reached.
+
+    Coordinates that would change their sign become zero: all at once if that lowers the objective,
+    otherwise only the first one on the straight line.
+    """
     before = objective(gram, b, half_lam, z)
     start = in_float64(z)
     reached = True

@@ -13,7 +13,7 @@ import numpy as np
 from srsg.kernels.arrays import Certificate, Codes, InsideTerms
 from srsg.kernels.compiled import helper, inlined, kernel
 from srsg.kernels.direct import minimise_on_support
-from srsg.kernels.linalg import assign, backward_solve, cholesky, dot, forward_solve
+from srsg.kernels.linalg import assign, cholesky, cholesky_solve, dot
 from srsg.kernels.rows import (
     dense_row,
     gather_rows,
@@ -208,8 +208,7 @@ def polish(gram, b, half_lam, z, support):
     # Dependent points have no unique minimiser: the code stays as the solver left it.
     if cholesky(gram, support, count, factor) < count:
         return
-    forward_solve(factor, count, target)
-    backward_solve(factor, count, target)
+    cholesky_solve(factor, count, target)
     # All signs are checked before anything is written: the code stays as it is, or is all new.
     for a in range(count):
         if target[a] * z[support[a]] <= 0.0:

@@ -108,10 +108,7 @@ def fetch(products, index):
     for a in range(index.shape[0]):
         row = products[index[a]]
         for c in range(a + 1):
-            gram[a, c] = row[index[c]]
-    for a in range(index.shape[0]):
-        for c in range(a):
-            gram[c, a] = gram[a, c]
+            gram[a, c] = gram[c, a] = row[index[c]]
     return gram
 
 

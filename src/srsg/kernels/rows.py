@@ -26,7 +26,6 @@ from srsg.kernels.linalg import (
     find_nonzeros,
     gather,
     gram_matrix,
-    in_float64,
     squared_distance,
 )
 
@@ -122,13 +121,6 @@ def sparse_distance(rows, k, vector, columns):
     return total
 
 
-@helper()
-def sparse_dense_row(rows, k):
-    row = np.empty(rows.n_columns)
-    write_sparse(rows, k, row)
-    return row
-
-
 def _source(function):
     """The Python function behind a helper; the helper itself where the compiler is switched off."""
     return getattr(function, "py_func", function)
@@ -193,11 +185,6 @@ write_row = _operation(
     lambda rows, k, out: assign(out, rows[k]),
     write_sparse,
 )
-dense_row = _operation(
-    "``dense_row(rows, k)``: a copy of row k as a float64 vector.",
-    lambda rows, k: in_float64(rows[k]),
-    sparse_dense_row,
-)
 gather_rows = _operation(
     "``gather_rows(rows, index, size)``: rows ``index[:size]``, copied into contiguous rows, in "
     "float64: an array, or ``SparseRows`` if they are sparse.",
@@ -221,3 +208,11 @@ row_distance = _operation(
     lambda rows, k, vector, columns: squared_distance(vector, rows[k]),
     sparse_distance,
 )
+
+
+@inlined()
+def dense_row(rows, k):
+    """A copy of row k as a float64 vector."""
+    row = np.empty(row_length(rows))
+    write_row(rows, k, row)
+    return row

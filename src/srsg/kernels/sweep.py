@@ -10,12 +10,11 @@ from collections import namedtuple
 
 import numpy as np
 
-from srsg.kernels.active import active_coordinates, with_entrants
 from srsg.kernels.codes import neighbors_of
 from srsg.kernels.compiled import inlined, kernel
 from srsg.kernels.fpgd_sp import run_on
 from srsg.kernels.problems import find_in_kept, keep, new_problem, part_of_kept
-from srsg.kernels.votes import count_votes
+from srsg.kernels.votes import active_coordinates, count_votes, with_entrants
 
 SweepData = namedtuple("SweepData", "points targets own neighbors")
 """What is coded over which points: the points, the targets, the index of each target among the

@@ -33,15 +33,7 @@ from srsg.files.errors import one_line
 from srsg.graph import Coded, FittedGraph, symmetrized
 from srsg.points import EqualPoints
 from srsg.running import ThreadEngine
-from srsg.running.checking import (
-    CSR_PARTS,
-    Rule,
-    check_arrays,
-    checked_csr,
-    csr_arrays,
-    require,
-    rules_of_csr,
-)
+from srsg.running.checking import Rule, check_arrays, checked_csr, csr_arrays, require, rules_of_csr
 from srsg.running.progress import quietly
 from srsg.running.store import read_arrays, write_arrays
 from srsg.types import FilePath
@@ -365,7 +357,7 @@ def _graph_arrays(model: GraphClusterer) -> dict[str, NDArray]:
     coded = Coded(graph.codes, graph.neighbors, affinity, graph.init_codes, graph.learnt)
     arrays: dict[str, Any] = {"first_equal": graph.equal.first_equal, "constant": graph.constant}
     if sparse.issparse(graph.points):
-        arrays |= {f"points/{part}": array for part, array in csr_arrays(graph.points).items()}
+        arrays |= csr_arrays("points", graph.points)
     else:
         arrays["points"] = graph.points
     arrays |= {name: learnt[f"{name}_"] for name in CLUSTERS | COUNTS if f"{name}_" in learnt}
@@ -393,10 +385,10 @@ def _learn_graph(
         "width": names["n_features_in_"] + bool((arrays["constant"] != 0).any()),
         "clusters": n_clusters or 0,
     }
-    dense = "points" in arrays
+    dense = {"points": Rule("float", ("n", "width"))}
     rules = {
         **POINTS,
-        **({"points": Rule("float", ("n", "width"))} if dense else rules_of_csr("points")),
+        **(dense if "points" in arrays else rules_of_csr("points", "width")),
         **rules_of_coded(coder),
         **(CLUSTERS if n_clusters is not None else {}),
         **(COUNTS if n_clusters is not None and "cluster_counts" in arrays else {}),
@@ -450,8 +442,7 @@ def _points(arrays: Mapping[str, NDArray], coder: Coder, equal: EqualPoints, wid
         points = np.ascontiguousarray(arrays["points"])
     else:
         require(coder.unit, "points", "are sparse, which this model never has")
-        parts = {part: arrays[f"points/{part}"] for part in CSR_PARTS}
-        points = checked_csr("points", parts, (equal.n, width))
+        points = checked_csr("points", arrays, (equal.n, width))
     if not coder.unit:
         require(not arrays["constant"].any(), "constant", "is not zero")
         return points

@@ -108,45 +108,43 @@ def _check(name: str, value: Any, rule: Rule, sizes: dict[str, int]) -> None:
         require(value.max() < below, name, f"has values of {below:g} or more")
 
 
-def rules_of_csr(name: str) -> dict[str, Rule]:
-    """Rules for the arrays of a CSR matrix; :func:`checked_csr` checks how they fit together."""
+def rules_of_csr(name: str, columns: str = "n") -> dict[str, Rule]:
+    """Rules for the arrays of a CSR matrix; :func:`checked_csr` checks how they fit together.
+
+    ``columns`` names the size that is their number.
+    """
+    entries = f"{name} entries"
     return {
-        f"{name}/data": Rule("float", (None,)),
-        f"{name}/indices": Rule("int", (None,)),
-        f"{name}/indptr": Rule("int", (None,)),
+        f"{name}/data": Rule("float", (entries,)),
+        f"{name}/indices": Rule("int", (entries,), least=0, below=columns),
+        f"{name}/indptr": Rule("int", (None,), least=0, most=entries),
     }
 
 
-def checked_csr(name: str, parts: Mapping[str, Any], shape: tuple[int, int]) -> Any:
-    """A CSR matrix made of its arrays, with sorted rows; refused if they do not fit together.
+def checked_csr(name: str, arrays: Mapping[str, Any], shape: tuple[int, int]) -> Any:
+    """A CSR matrix made of arrays that keep its rules; refused if they do not fit together.
 
     Examples
     --------
     >>> import numpy as np
     >>> from srsg.running.checking import checked_csr
-    >>> parts = {"data": np.ones(1), "indices": np.array([1]), "indptr": np.array([0, 1, 1])}
-    >>> checked_csr("codes", parts, (2, 2)).toarray()
+    >>> arrays = {"z/data": np.ones(1), "z/indices": np.array([1]), "z/indptr": np.array([0, 1, 1])}
+    >>> checked_csr("z", arrays, (2, 2)).toarray()
     array([[0., 1.],
            [0., 0.]])
     """
-    rules = {
-        f"{name}/data": Rule("float", ("entries",)),
-        f"{name}/indices": Rule("int", ("entries",), least=0, below="columns"),
-        f"{name}/indptr": Rule("int", ("starts",), least=0, most="entries"),
-    }
-    named = {f"{name}/{part}": array for part, array in parts.items() if array is not None}
-    check_arrays(named, rules, {"starts": shape[0] + 1, "columns": shape[1]})
-    indptr = parts["indptr"]
-    rising = indptr[0] == 0 and indptr[-1] == len(parts["data"]) and (np.diff(indptr) >= 0).all()
+    data, indices, indptr = (arrays[f"{name}/{part}"] for part in CSR_PARTS)
+    require(len(indptr) == shape[0] + 1, f"{name}/indptr", f"has shape {indptr.shape}")
+    rising = indptr[0] == 0 and indptr[-1] == len(data) and (np.diff(indptr) >= 0).all()
     require(rising, name, "has rows that overlap")
-    matrix = sparse.csr_array((parts["data"], parts["indices"], indptr), shape=shape)
+    matrix = sparse.csr_array((data, indices, indptr), shape=shape)
     require(matrix.has_canonical_format, name, "has rows that are not sorted")
     return matrix
 
 
-def csr_arrays(matrix: sparse.csr_array) -> dict[str, NDArray]:
-    """The arrays of a CSR matrix by name."""
-    return {part: getattr(matrix, part) for part in CSR_PARTS}
+def csr_arrays(name: str, matrix: sparse.csr_array) -> dict[str, NDArray]:
+    """The arrays of a CSR matrix, by names that :func:`rules_of_csr` has rules for."""
+    return {f"{name}/{part}": getattr(matrix, part) for part in CSR_PARTS}
 
 
 def require(holds: Any, name: str, problem: str) -> None:

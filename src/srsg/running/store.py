@@ -34,7 +34,7 @@ from srsg.running.progress import Arrays, Made, Make, Store
 from srsg.running.warnings import warn_user
 from srsg.types import FilePath
 
-ALGORITHMS = 2
+ALGORITHMS = 3
 """Raised by one whenever an algorithm gives other results, or keeps other arrays, than before, so
 that what older algorithms left in a folder is not used."""
 
