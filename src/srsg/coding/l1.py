@@ -113,7 +113,7 @@ def l1_codes(
     queries : Points, optional
         What is coded over the points; by default the points themselves, each over all others.
     n_neighbors : int
-        How many nearest neighbours to report along the way.
+        How many nearest neighbours to report along the way; all, if there are fewer.
     tol : float
         Points that violate the optimality conditions by more than this join the working set. If
         some still do after 100 scans, a ConvergenceWarning says how many codes are affected and
@@ -137,6 +137,7 @@ def l1_codes(
     """
     engine = engine or ThreadEngine()
     wanted = Queries.of(points, queries)
+    n_neighbors = min(n_neighbors, points.n - (queries is None))
     # Copies, because kernels take contiguous arrays, which broadcast views are not.
     half_lam = np.broadcast_to(np.asarray(lam, dtype=np.float64) / 2, len(wanted)).copy()
     ridges = np.broadcast_to(np.asarray(ridge, dtype=np.float64), len(wanted)).copy()
@@ -193,9 +194,8 @@ def certified_l1_codes(
     -------
     Coded
     """
-    count = min(n_neighbors, points.n - 1)
     if n_candidates is None:
-        found: Any = l1_codes(points, lam, n_neighbors=count, engine=run)
+        found: Any = l1_codes(points, lam, n_neighbors=n_neighbors, engine=run)
         certified, n_scans = np.arange(points.n), found.n_scans
     else:
         found = approximate_l1_codes(
@@ -203,7 +203,7 @@ def certified_l1_codes(
             lam,
             n_candidates=n_candidates,
             random_state=check_random_state(random_state),
-            n_neighbors=count,
+            n_neighbors=min(n_neighbors, points.n - 1),
             engine=run,
         )
         certified, n_scans = found.certified, 0
@@ -257,9 +257,9 @@ def solve_exactly(
             points.n,
             last=n_scans >= MAX_SCANS,
         )
-        sizes = {"queries": len(queries), "points": points.n, "neighbors": task.n_neighbors}
+        sizes = {"queries": len(queries.own), "points": points.n, "neighbors": task.n_neighbors}
         make = partial(Scanned.from_arrays, penalty=penalty, own=queries.own, active=active.rows)
-        kept = keep.load(f"scan-{n_scans}", KEPT_SCAN, sizes, make)
+        kept = keep.load(f"scan-{n_scans}", KEPT_SCAN, sizes, make) if keep.keeps else []
         n_kept += len(kept)
         # An earlier run may have used other block sizes: what counts is which rows it has done.
         rest = active.without([block.rows for block in kept]) if kept else active
@@ -471,8 +471,9 @@ class WorkingSets(Sized):
         return len(self.rows)
 
     def __getitem__(self, chosen: slice | NDArray) -> Self:
+        codes = Codes._make(part[chosen] for part in self.codes)
         penalty = Penalty(*(part[chosen] for part in self.penalty))
-        return replace(self, rows=self.rows[chosen], codes=self.codes.take(chosen), penalty=penalty)
+        return replace(self, rows=self.rows[chosen], codes=codes, penalty=penalty)
 
     def without(self, rows: Sequence[IntArray]) -> Self:
         """The working sets of all rows but these."""

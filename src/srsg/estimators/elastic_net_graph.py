@@ -50,8 +50,7 @@ class ElasticNetCoder(PostprocessedCoder):
     results: ClassVar[tuple[str, ...]] = (*Coder.results, "lam", "kkt_violation", "dual_gap")
 
     def code(self, points: Points, run: Engine) -> Coded:
-        count = min(self.n_neighbors, points.n - 1)
-        lam, result = self._solve(points, run, n_neighbors=count)
+        lam, result = self._solve(points, run, n_neighbors=self.n_neighbors)
         learnt = {
             "lam": lam,
             "kkt_violation": result.kkt_violation,

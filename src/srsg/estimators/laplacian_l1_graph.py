@@ -38,8 +38,7 @@ class LaplacianCoder(Coder):
         return "LaplacianL1Graph needs dense points"
 
     def code(self, points: Points, run: Engine) -> Coded:
-        count = min(self.n_neighbors, points.n - 1)
-        start = l1_codes(points, self.lam, n_neighbors=count, engine=run)
+        start = l1_codes(points, self.lam, n_neighbors=self.n_neighbors, engine=run)
         result = laplacian_codes(
             points,
             start.codes,

@@ -93,8 +93,7 @@ class SRSGCoder(Coder):
 
     def code_new(self, fitted: FittedGraph, new: Points, run: Engine) -> sparse.csr_array:
         points = fitted_points(fitted, run)
-        count = min(self.n_neighbors, points.n)
-        start = l1_codes(points, self.lam, queries=new, n_neighbors=count, engine=run)
+        start = l1_codes(points, self.lam, queries=new, n_neighbors=self.n_neighbors, engine=run)
         return new_srsg_codes(
             points,
             fitted.distinct_codes(),
