@@ -247,6 +247,11 @@ class SortedLists(NamedTuple):
         return SortedLists(self.index[rows], self.key[rows], self.size[rows])
 
     @classmethod
+    def concatenate(cls, parts: Sequence[SortedLists]) -> SortedLists:
+        """Lists of the same width, one below the other."""
+        return cls(*map(np.concatenate, zip(*parts, strict=True)))
+
+    @classmethod
     def best_of(
         cls, shards: Sequence[SortedLists], width: int, merge: Callable[..., None]
     ) -> SortedLists:
