@@ -12,6 +12,7 @@ from srsg import NeighborGraph
 from srsg.graph import symmetrized
 from srsg.metrics import clustering_accuracy
 from srsg.persistence import load_model, save_model
+from support import plain
 from support.estimators import assert_same
 
 X, Y = load_digits(n_class=4, return_X_y=True)
@@ -57,6 +58,7 @@ def test_weights_equal_a_plain_computation(metric, n_neighbors):
     expected = plain_weights(x, x, n_neighbors, themselves=True)
     np.testing.assert_allclose(model.codes_.toarray(), expected, atol=1e-12)
     assert (model.affinity_matrix_ != symmetrized(model.codes_)).nnz == 0
+    np.testing.assert_array_equal(model.neighbors_, plain.nearest_neighbors(x, n_neighbors))
     distances = np.sort(np.linalg.norm(x[:, None] - x[None], axis=2), axis=1)
     np.testing.assert_allclose(model.scale_, distances[:, min(7, n_neighbors)])
 

@@ -106,7 +106,8 @@ def _largest_products(points: Points, block: Queries, count: int) -> sparse.csr_
     vectors = dense_rows(block.vectors(Rows(points.x))).astype(np.float64)
     codes, correlations = Codes.empty(len(block), count), points.correlations(vectors)
     error = points.correlation_error
-    keep_largest(points.for_kernels, block.own, vectors, correlations, error, *codes)
+    if count:  # the kernel needs room for one entry
+        keep_largest(points.for_kernels, block.own, vectors, correlations, error, *codes)
     return codes.to_csr(points.n)
 
 
@@ -128,6 +129,8 @@ class _Search:
     def scan_shard(self, shard: Points, started: Queries) -> SortedLists:
         assert started.new is not None
         found = SortedLists.empty(len(started), self.n_neighbors)
+        if not self.n_neighbors:  # the kernel needs room for one point
+            return found
         # A part at a time: the correlations of all queries with all points might not fit in memory.
         room = np.empty((min(self.block_size, len(started)), shard.n), np.float32)
         for rows in row_slices(len(started), self.block_size):

@@ -99,7 +99,8 @@ def _weights(neighbors: IntArray, distances: FloatArray, scale: FloatArray) -> s
     n_rows, width = neighbors.shape
     starts = width * np.arange(n_rows + 1)
     shape = (n_rows, len(scale))
-    codes = sparse.csr_array((weights.ravel(), neighbors.ravel(), starts), shape=shape)
+    # A copy of the neighbours, which are to stay in the order of their distances.
+    codes = sparse.csr_array((weights.ravel(), neighbors.flatten(), starts), shape=shape)
     codes.eliminate_zeros()
     codes.sort_indices()
     return codes
