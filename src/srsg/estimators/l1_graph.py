@@ -209,6 +209,11 @@ class L1Graph(GraphClusterer):
     def ssc(cls, n_clusters: Any = 8, **parameters: Any) -> Self:
         """Sparse subspace clustering as published for motions (Elhamifar and Vidal, 2013).
 
+        The settings are the published ones, but the codes are exact, and so have fewer entries
+        than those of the published solver, which stops early. On the 155 films of Hopkins155 they
+        give 4.2 % mean error; ``weight_share=0.9`` gives 2.3 %, a share that was chosen on these
+        same films.
+
         Parameters
         ----------
         n_clusters : int or "auto"
