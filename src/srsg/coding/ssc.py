@@ -92,9 +92,9 @@ def affine_codes(
     >>> from srsg.coding.ssc import affine_codes
     >>> line = np.array([[0.0, 1.0], [1.0, 1.0], [2.0, 1.0]])
     >>> affine_codes(line, 0.01).codes.toarray().round(3)
-    array([[ 0.   ,  1.005, -0.005],
-           [ 0.5  ,  0.   ,  0.5  ],
-           [-0.005,  1.005,  0.   ]])
+    array([[ 0.  ,  1.99, -0.99],
+           [ 0.5 ,  0.  ,  0.5 ],
+           [-0.99,  1.99,  0.  ]])
     """
     targets = x if queries is None else queries
     task = partial(_code, lam=lam, n_others=len(x) - (queries is None))
