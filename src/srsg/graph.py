@@ -20,7 +20,7 @@ from srsg.types import Graph, IntArray
 if TYPE_CHECKING:
     from srsg.coding.coder import Coder
 
-OF_POINTS = {"kkt_violation", "dual_gap", "residual", "lam"}
+OF_POINTS = {"kkt_violation", "dual_gap", "residual", "lam", "scale"}
 """What is learnt of every point: one number for each, or for those that were certified."""
 
 LEARNT: dict[str, Rule] = {
@@ -28,6 +28,7 @@ LEARNT: dict[str, Rule] = {
     "kkt_violation": Rule("float", ("certified",), least=0),
     "dual_gap": Rule("float", ("certified",), least=0),
     "residual": Rule("float", ("n",), least=0),
+    "scale": Rule("float", ("n",), least=0),
     "lam": Rule("float", ("n",), least=0, or_number=True),
     "objective_history": Rule("float", (None,)),
     "step": Rule("float", (), least=0),

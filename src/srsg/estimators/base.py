@@ -36,6 +36,7 @@ from srsg.cutting.cut import (
     cut_graph,
     cut_graph_each,
     spectral_graph,
+    tree_of,
 )
 from srsg.cutting.embedding import connected_components
 from srsg.estimators.callbacks import CallbackSupport, reported_to_callbacks, with_callbacks
@@ -111,8 +112,10 @@ class GraphClusterer(
         The graph that is cut. "codes" is ``affinity_matrix_``, of which it takes the
         normalised cut. "agreement" weighs the edges by what their neighbours agree on
         (:func:`srsg.cutting.embedding.agreement`), and takes the ratio cut.
-    assign_labels : {"kmeans", "discretize", "cluster_qr"}
-        How the embedded points get their labels.
+    assign_labels : {"kmeans", "discretize", "cluster_qr", "tree"}
+        How the embedded points get their labels. "tree" needs no embedding: communities of the
+        graph are merged one pair after the other, so that clusters of different numbers are
+        nested, see :mod:`srsg.cutting.tree`.
     n_init : int
         Restarts of K-means.
     store : str, path or None
@@ -136,6 +139,10 @@ class GraphClusterer(
         How well the members of its own cluster explain each point, from 0 to 1.
     outlier_score_ : ndarray of shape (n,)
         From 0 to 1: ranks the points, outliers highest.
+    layers_ : ndarray of shape (n, n_layers)
+        Labels from a tree of the graph, whatever ``assign_labels`` is: fine ones first, then in
+        half as many clusters again and again, down to two or three. Each is nested in the next.
+        Computed when first used.
     certified_ : ndarray of shape (n_certified,)
         The points that have certificates: all or, with ``n_candidates``, a random thousand.
     kkt_violation_ : ndarray of shape (n_certified,)
@@ -169,7 +176,10 @@ class GraphClusterer(
     structure_found_ : bool
         For ``n_clusters="auto"``: whether any of these scores is above zero.
     embedding_ : ndarray of shape (n, n_clusters_)
+        Leading eigenvectors of the graph, rows of unit length; for a tree, the share of each
+        point's edge weight that goes to each cluster.
     eigenvalues_ : ndarray of shape (n_clusters_,)
+        Those of the normalised graph; for a tree, of the graph whose vertices are the clusters.
     n_features_in_ : int
     """
 
@@ -178,7 +188,7 @@ class GraphClusterer(
         "affinity": [StrOptions({"agreement", "codes"})],
         "n_neighbors": [AT_LEAST_ONE],
         "affine": ["boolean", POSITIVE],
-        "assign_labels": [StrOptions({"kmeans", "discretize", "cluster_qr"})],
+        "assign_labels": [StrOptions({"kmeans", "discretize", "cluster_qr", "tree"})],
         "n_init": [AT_LEAST_ONE],
         "store": [str, os.PathLike, None],
         "n_jobs": [Integral, None],
@@ -469,6 +479,8 @@ class GraphClusterer(
         run, graph = ThreadEngine(self.n_jobs), self.graph_
         if random_state is None:
             random_state = self.random_state
+        if n_clusters is None and self.assign_labels == "tree":
+            n_clusters = self.n_clusters_
         if n_clusters is not None:
             if n_clusters != "auto":
                 check_cluster_count(n_clusters, graph.n)
@@ -569,6 +581,13 @@ class GraphClusterer(
         """
         check_is_fitted(self, "labels_")
         return outlier_scores(self.explained_, fitted_codes(self.graph_))
+
+    @cached_property
+    def layers_(self) -> NDArray[np.intp]:
+        """Labels from a tree of the graph, fine ones first; see :mod:`srsg.cutting.tree`."""
+        check_is_fitted(self, "graph_")
+        layers = tree_of(self.graph_, self._cut_options().affinity).layers()
+        return np.column_stack([self.graph_.equal.spread_labels(layer) for layer in layers.T])
 
     @property
     def _clusters(self) -> Clusters:
