@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -67,11 +69,16 @@ def test_a_weight_that_overflows_is_named(normal_points):
         LaplacianL1Graph(2, gamma=1e300, **settings).fit_graph(normal_points)
 
 
-@pytest.mark.parametrize("gamma", [1e7, 1e20, 1e149])
+@pytest.mark.parametrize("gamma", [1e6, 1e7, 1e20, 1e149])
 def test_huge_weights_end_with_a_warning(normal_points, gamma):
+    """Where rounding leaves more than is allowed; up to 1e7 it may just leave less."""
     settings = {"laplacian": "codes", "n_neighbors": 2, "max_sweeps": 3, "lam": 0.5}
-    with pytest.warns(ConvergenceWarning, match="codes not optimal"):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
         model = LaplacianL1Graph(2, gamma=gamma, **settings).fit_graph(normal_points)
+    warned = any("codes not optimal" in str(each.message) for each in caught)
+    assert warned == (not model.kkt_violation_.max() <= 1e-9)
+    assert warned or gamma < 1e8
     assert np.isfinite(model.codes_.data).all()
 
 
