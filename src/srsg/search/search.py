@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -37,8 +38,8 @@ from srsg.search.stability import Rounds, draw_rounds
 from srsg.types import FloatArray, Matrix, NClusters, RandomState
 
 TIE = 0.02
-"""Scores that are still this close after the second round of samples are a tie, which the first
-of the candidates wins."""
+"""Scores of tables that are still this close after the second round of samples are a tie, which the
+first of the candidates wins. With many features only equal scores are."""
 
 LEAST_STABILITY = 0.5
 """Agreement between samples below which a report calls labels unstable."""
@@ -52,28 +53,31 @@ class StabilitySearch(ClusterMixin, BaseEstimator):
     """Choose among clusterers, and among numbers of clusters, by the stability of their labels.
 
     One graph cannot serve all data: sparse codes suit objects that turn, ridge codes faces under
-    changing light, and standardised columns with a constant coordinate suit tables. Labels to
-    choose by are missing. A good graph finds the same clusters again on other samples of the points
-    and on other features; a bad one does not.
+    changing light, nearest neighbours embeddings of texts and cells, and standardised columns with
+    a constant coordinate suit tables. Labels to choose by are missing. A good graph finds the same
+    clusters again on other samples of the points and on other features; a bad one does not.
 
-    Every candidate is fitted on the same few samples of the points and, with 100 features or
-    more, on two halves of the features. Its score adds the agreement of its own labels between
-    samples, the agreement between halves, and the agreement with the other candidates on the same
-    samples: see :mod:`srsg.search.stability`. If the best two are close, as many samples again are
-    drawn. The best is then fitted on all points. Of more than 3,000 points, a random 3,000 decide.
+    With 100 features or more, or principal components, every candidate is fitted on all points, on
+    two samples of them and, unless the features are sparse, on two halves of the features. Its
+    score adds the agreement of its labels between all points and samples, and between all features
+    and halves. For tables it adds the agreement between samples and the agreement with the other
+    candidates on the same samples; if the best two are close, as many samples again are drawn. See
+    :mod:`srsg.search.stability`. The best is then fitted on all points. Of more than 3,000 points,
+    a random 3,000 decide.
 
     Parameters
     ----------
     candidates : "auto", "graphs", or mapping or sequence of (name, estimator)
         Clusterers or pipelines that end in one, each with a parameter ``n_clusters``. Earlier ones
-        win ties. "auto" looks at the columns: SRSG and ridge codes for 100 features or more;
+        win ties. "auto" looks at the columns: nearest neighbours, ridge codes and SRSG for 100
+        features or more, and for principal components;
         spectral clustering by distances for three columns or fewer, where directions say little;
         SRSG, its standardised affine form, that of ridge codes, and K-means for tables whose
         columns share one unit; for other tables only what is standardised. "graphs" leaves out
         what builds no graph.
     n_clusters : int or "auto"
-        Number of clusters; "auto" lets every candidate find its own. Three graphs or more settle
-        on the median; with fewer, the candidates are compared at all numbers that were found.
+        Number of clusters; "auto" lets every candidate find its own. For tables, three graphs or
+        more settle on the median; fewer are compared at all numbers that were found.
     n_resamples : int
         Samples of the points per candidate; tables get one more. Twice as many if the best two
         are close.
@@ -98,7 +102,8 @@ class StabilitySearch(ClusterMixin, BaseEstimator):
     n_clusters_ : int
     results_ : dict of lists
         One entry per candidate: ``candidate``, ``n_clusters``, ``stability_points``,
-        ``stability_features`` (NaN if there were no halves), ``consensus``, ``score`` and ``rank``.
+        ``stability_features`` (NaN if there were no halves), ``consensus`` (NaN except for
+        tables), ``score`` and ``rank``.
         ``pandas.DataFrame(search.results_)`` shows it as a table.
     margin_ : float
         By how much the winner's score exceeds the best other; negative if it won as the earlier
@@ -171,8 +176,10 @@ class StabilitySearch(ClusterMixin, BaseEstimator):
         X = self._searched(X, columns)
         candidates = self._candidates(columns, X)
         seed = int(rng.randint(2**31 - 1))
-        rounds = draw_rounds(X.shape, self.n_resamples, columns is Columns.MANY, rng)
-        n_drawn = len(rounds[0][0].rows)
+        rounds = draw_rounds(
+            X.shape, self.n_resamples, rng, table=columns.of_a_table, halve=not sparse.issparse(X)
+        )
+        n_drawn = min(len(sample.rows) for sample in rounds[0])
         if self.n_clusters != "auto" and self.n_clusters > n_drawn:
             raise ValueError(
                 f"n_clusters={self.n_clusters} exceeds the {n_drawn} points of the samples that "
@@ -188,12 +195,12 @@ class StabilitySearch(ClusterMixin, BaseEstimator):
 
     def _compared(self, comparison: Comparison, rounds: Rounds) -> dict[str, Any]:
         """Compare the candidates and fit the best: what is learnt, by attribute."""
-        counted, models = comparison.counted(self.n_clusters)
+        counted, models = comparison.counted(self.n_clusters, settle=bool(rounds[1]))
         counts = [each.n_clusters for each in counted]
-        # The same numbers for all: labels of more clusters agree less.
-        scores = comparison.scores(sorted(set(counts)), rounds)
+        scores = comparison.scores(counts, rounds)
         total = scores.total
-        best = int(np.flatnonzero(total >= total.max() - TIE)[0])
+        tie = TIE if rounds[1] else 0.0
+        best = int(np.flatnonzero(total >= total.max() - tie)[0])
         model = comparison.fitted(best, counts[best], models.get(best))
         others = np.delete(total, best)
         evidence = replace(
@@ -266,14 +273,14 @@ class StabilitySearch(ClusterMixin, BaseEstimator):
         Many sparse features stay sparse. Of a table, most of our own candidates standardise the
         columns, after which hardly any entry is zero.
         """
-        if isinstance(self.candidates, str) and columns is not Columns.MANY:
+        if isinstance(self.candidates, str) and columns.of_a_table:
             return made_dense(X, "the columns of a table are standardised")
         return X
 
     def _candidates(self, columns: Columns, X: Any) -> Candidates:
         if isinstance(self.candidates, str):
             found = auto_candidates(columns, {"n_jobs": self.n_jobs})
-            if columns is not Columns.MANY and without_direction(X).any():
+            if columns.of_a_table and without_direction(X).any():
                 # A row of zeros has a direction only with a constant coordinate.
                 found = [(name, each) for name, each in found if name != "srsg"]
             if self.candidates == "graphs":
