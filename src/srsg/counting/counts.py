@@ -31,8 +31,10 @@ from srsg.counting.reproducibility import (
     search_counts,
 )
 from srsg.counting.separation import search_separated
-from srsg.cutting.cut import CutOptions, counted_graph, spectral_graph
+from srsg.cutting.cut import Clusters, CutOptions, counted_graph, spectral_graph
 from srsg.cutting.embedding import auto_bridge, unit_length_rows
+from srsg.explaining.fitted import fitted_rows
+from srsg.explaining.valleys import LEVEL, some_rows, valley_p_value
 from srsg.graph import FittedGraph
 from srsg.points import Points, dense_rows
 from srsg.running import Engine
@@ -123,6 +125,30 @@ def count_clusters(
     if x.shape[0] < graph.shape[0]:
         graph = counted_graph(counting.graph_of(x), options.affinity)
     return counting.by_halves(x, graph, counts)
+
+
+def p_value_of_valleys(fitted: FittedGraph, clusters: Clusters) -> float:
+    """How likely the valleys between the clusters of a graph are if there are none.
+
+    See :func:`srsg.explaining.valleys.valley_p_value`. Curved clusters have no valley along a
+    straight line. But all clusters lie apart if the points of a few columns have as many dense
+    groups, or if the graph of a method by distances falls into components that share the points.
+    """
+    distinct = fitted.equal.first
+    rows = distinct[some_rows(len(distinct))]
+    if counted_by(fitted.n_features) == "density" and len(rows) >= LEAST_FOR_DENSITY:
+        dense = search_dense(*_places(fitted, dense_rows(fitted_rows(fitted)[rows])))
+        if dense.structure_found and dense.n_clusters >= clusters.n_clusters:
+            return 0.0
+    if not fitted.coder.unit and _share_the_points(substantial_components(fitted.affinity)):
+        return 0.0
+    return valley_p_value(fitted.given_points(rows), clusters.labels[rows])
+
+
+def with_structure(counted: ScoredCounts, fitted: FittedGraph, clusters: Clusters) -> ScoredCounts:
+    """The evidence for a number of clusters, with whether these clusters lie apart."""
+    dense = counted_by(fitted.n_features) == "density" and counted.structure_found
+    return replace(counted, structure_found=dense or p_value_of_valleys(fitted, clusters) <= LEVEL)
 
 
 def counted_by(n_features: int) -> Literal["density", "halves", "links"]:

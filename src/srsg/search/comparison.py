@@ -56,7 +56,7 @@ class Comparison:
         """The number of clusters of each candidate, and the graphs of all points built for it."""
         models: dict[int, Any] = {}
         if n_clusters != "auto":
-            given = ScoredCounts(n_clusters, np.array([n_clusters]), np.full(1, np.nan), True)
+            given = ScoredCounts(n_clusters, np.array([n_clusters]), np.full(1, np.nan), False)
             return [given] * len(self.candidates), models
         found: list[ScoredCounts | None] = []
         # More points than samples are drawn from: a cluster needs many to be connected.

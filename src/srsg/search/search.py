@@ -15,10 +15,13 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from srsg.coding.coder import without_direction
+from srsg.counting.counts import with_structure
+from srsg.counting.reproducibility import ScoredCounts
 from srsg.cutting.cut import check_cluster_count
 from srsg.estimators.base import attributes_of_counts, best_counts, learn, noted_input
 from srsg.explaining.confidence import Confidence, confidence, predict_with_confidence
-from srsg.explaining.unwrapping import clusterer_of
+from srsg.explaining.unwrapping import clusterer_of, points_as_clustered
+from srsg.explaining.valleys import LEVEL, valley_p_value
 from srsg.running.progress import progress_for
 from srsg.running.warnings import made_dense
 from srsg.search.candidates import (
@@ -37,13 +40,11 @@ TIE = 0.02
 """Scores that are still this close after the second round of samples are a tie, which the first
 of the candidates wins."""
 
+LEAST_STABILITY = 0.5
+"""Agreement between samples below which a report calls labels unstable."""
+
 LEAST_POINTS = 10
 """The fewest points that samples can be drawn from."""
-
-LEAST_STABILITY = 0.5
-"""Agreement between samples below which labels say more about the samples than about the data.
-Noise in ten dimensions and more stays below 0.2, in five below 0.4; a solid body in three
-dimensions, such as a cube, is cut in the same way again and again, and goes beyond."""
 
 
 @dataclass(eq=False, repr=False)
@@ -103,8 +104,9 @@ class StabilitySearch(ClusterMixin, BaseEstimator):
         By how much the winner's score exceeds the best other; negative if it won as the earlier
         of a tie, and infinite without another candidate. On tables a wide margin is no proof.
     structure_found_ : bool
-        False if the winner's labels are hardly more stable than those of noise, or if no number
-        of clusters stands out: then the data may have no clusters at all.
+        Whether the winner's clusters lie apart, with valleys of density between them, see
+        :mod:`srsg.explaining.valleys`. In data without clusters it is True in at most 5 % of the
+        cases.
     cluster_counts_, cluster_count_scores_ : ndarray
         For ``n_clusters="auto"``: the numbers that the winner tried, or the graph that found the
         median, and their scores.
@@ -194,9 +196,8 @@ class StabilitySearch(ClusterMixin, BaseEstimator):
         best = int(np.flatnonzero(total >= total.max() - TIE)[0])
         model = comparison.fitted(best, counts[best], models.get(best))
         others = np.delete(total, best)
-        stable = scores.points[best] >= LEAST_STABILITY
         evidence = replace(
-            counted[best], structure_found=bool(stable and counted[best].structure_found)
+            counted[best], structure_found=_lie_apart(model, comparison.X, counted[best])
         )
         names = [name for name, _ in comparison.candidates]
         learnt = {
@@ -285,3 +286,12 @@ class StabilitySearch(ClusterMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def _lie_apart(model: Any, X: Any, counted: ScoredCounts) -> bool:
+    """Whether the clusters of the winner lie apart."""
+    clusterer = clusterer_of(model)
+    if builds_graph(model):
+        found = with_structure(counted, clusterer.graph_, clusterer._clusters)
+        return found.structure_found
+    return valley_p_value(points_as_clustered(model, X), clusterer.labels_) <= LEVEL
