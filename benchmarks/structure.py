@@ -135,7 +135,7 @@ which clusters are found, by points x columns.
 
 {rule}
 
-With so few draws a share of 0 % may hide some per cent. An earlier run, with seeds that were in view
+With so few draws a share of 0 % may hide some per cent. An earlier run, with seeds in view
 while the rule was settled, found clusters in 2 of 8 draws of lognormal data (5000 x 20) and in none
 of the other 328 without clusters.
 
