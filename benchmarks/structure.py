@@ -21,6 +21,9 @@ from sklearn.cluster import KMeans
 from srsg import SRSG, LocalScalingSpectralClustering, RidgeGraph, StabilitySearch
 from srsg.explaining.valleys import LEVEL, valley_p_value
 
+UNSEEN = 1000
+"""Seeds from here on had no part in settling the rule; the kinds of data had."""
+
 RANK = 3
 SIGMAS = (2, 3, 4, 5, 6, 8, 10)
 SHAPES = ((100, 2), (100, 20), (500, 2), (500, 20), (500, 100), (5000, 20), (1500, 500))
@@ -60,7 +63,7 @@ def blobs(rng: Rng, n: int, d: int, k: int, sigmas: float) -> NDArray:
 def drawn(repeats: int, n: int, d: int) -> Iterator[tuple[str, int, int, NDArray]]:
     """Data of all kinds: what it is, its number of clusters, a seed and the points."""
     for seed in range(repeats):
-        rng = np.random.default_rng(seed)
+        rng = np.random.default_rng(UNSEEN + seed)
         for name, draw in WITHOUT.items():
             X = draw(rng, n, d)
             yield from ((name, k, seed, X) for k in NUMBERS)
@@ -131,6 +134,10 @@ Labels by K-means, with 2 and with 4 clusters, {draws} draws for each cell: the 
 which clusters are found, by points x columns.
 
 {rule}
+
+With so few draws a share of 0 % may hide some per cent. An earlier run, with seeds in view
+while the rule was settled, found clusters in 2 of 8 draws of lognormal data (5000 x 20) and in none
+of the other 328 without clusters.
 
 ## Estimators
 

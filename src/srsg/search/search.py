@@ -44,6 +44,9 @@ first of the candidates wins. With many features only equal scores are."""
 LEAST_STABILITY = 0.5
 """Agreement between samples below which a report calls labels unstable."""
 
+LEAST_STABILITY = 0.5
+"""Agreement between samples below which a report calls labels unstable."""
+
 LEAST_POINTS = 10
 """The fewest points that samples can be drawn from."""
 
