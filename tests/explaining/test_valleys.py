@@ -70,3 +70,14 @@ def test_the_two_faults_that_were_found(seed):
     search = StabilitySearch(n_clusters=2, random_state=0).fit(two_blobs(200, 6, 6.0, seed))
     assert search.structure_found_
     assert np.median(search.confidence_) > 0.95
+
+
+def test_lengths_do_not_hide_valleys_between_directions():
+    """Images under changing light: lengths differ far more than directions do."""
+    rng = np.random.default_rng(0)
+    faces = 1 + rng.random((4, 120))
+    X = np.repeat(faces, 60, axis=0) + 0.05 * rng.standard_normal((240, 120))
+    X *= np.exp(rng.normal(0, 1.5, (240, 1)))
+    assert RidgeGraph(4, random_state=0).fit(X).valley_p_value_ < 0.01
+    noise = 3 + rng.standard_normal((240, 120))
+    assert RidgeGraph(4, random_state=0).fit(noise).valley_p_value_ > 0.05

@@ -52,6 +52,11 @@ decide."""
 LEAST_FOR_DENSITY = 20
 """The fewest points for which a density can be measured."""
 
+IN_A_CONE = 0.5
+"""Many features of unit points whose mean is at least this long: they lie in a cone, as images do.
+There, scaling to unit length makes no valley, and takes away lengths that may hide some, such as
+those of light. In few columns, scaled noise lies on an arc, with a valley inside."""
+
 MAX_POINTS = 3000
 """With more points, a random sample of this many decides on the number of clusters."""
 
@@ -141,7 +146,12 @@ def p_value_of_valleys(fitted: FittedGraph, clusters: Clusters) -> float:
             return 0.0
     if not fitted.coder.unit and _share_the_points(substantial_components(fitted.affinity)):
         return 0.0
-    return valley_p_value(fitted.given_points(rows), clusters.labels[rows])
+    p_value = valley_p_value(fitted.given_points(rows), clusters.labels[rows])
+    unit = fitted_rows(fitted)[rows]
+    by_direction = fitted.coder.unit and counted_by(fitted.n_features) == "samples"
+    if by_direction and np.linalg.norm(unit.mean(axis=0)) >= IN_A_CONE:
+        p_value = min(1.0, 2 * min(p_value, valley_p_value(unit, clusters.labels[rows])))
+    return p_value
 
 
 def with_structure(counted: ScoredCounts, fitted: FittedGraph, clusters: Clusters) -> ScoredCounts:
