@@ -15,12 +15,12 @@ from scipy import sparse
 
 from srsg.points import EqualPoints
 from srsg.running.checking import Rule
-from srsg.types import Graph, IntArray
+from srsg.types import FloatArray, Graph, IntArray
 
 if TYPE_CHECKING:
     from srsg.coding.coder import Coder
 
-OF_POINTS = {"kkt_violation", "dual_gap", "residual", "lam"}
+OF_POINTS = {"kkt_violation", "dual_gap", "residual", "lam", "scale"}
 """What is learnt of every point: one number for each, or for those that were certified."""
 
 LEARNT: dict[str, Rule] = {
@@ -28,6 +28,7 @@ LEARNT: dict[str, Rule] = {
     "kkt_violation": Rule("float", ("certified",), least=0),
     "dual_gap": Rule("float", ("certified",), least=0),
     "residual": Rule("float", ("n",), least=0),
+    "scale": Rule("float", ("n",), least=0),
     "lam": Rule("float", ("n",), least=0, or_number=True),
     "objective_history": Rule("float", (None,)),
     "step": Rule("float", (), least=0),
@@ -86,6 +87,9 @@ class FittedGraph:
         Certificates and other results of the method, by name.
     constant : float
         The constant coordinate that was appended to every point; 0 if none was.
+    lengths : ndarray of shape (n,) or None
+        The lengths of the points before they were scaled to unit length; None where they were not
+        scaled in this process.
 
     Examples
     --------
@@ -106,6 +110,7 @@ class FittedGraph:
     neighbors: IntArray | None = None
     learnt: Mapping[str, Any] = field(default_factory=dict)
     constant: float = 0.0
+    lengths: FloatArray | None = None
 
     @property
     def n(self) -> int:
@@ -116,6 +121,18 @@ class FittedGraph:
     def n_features(self) -> int:
         """Features of the input, without the constant coordinate."""
         return self.points.shape[1] - (self.constant != 0)
+
+    def given_points(self, rows: IntArray) -> Any:
+        """Some of the points as they were given; of unit length if their lengths are not known."""
+        points = self.points[rows]
+        # Those of a dask array are still on the workers.
+        points = points.compute() if hasattr(points, "compute") else points
+        if self.lengths is None:
+            return points
+        # As shares of the longest: what could be given can be given back.
+        lengths = np.hypot(self.lengths, self.constant)
+        shares = lengths[rows] / (lengths.max() or 1.0)
+        return sparse.diags_array(shares) @ points[:, : self.n_features]
 
     @classmethod
     def of(

@@ -79,6 +79,7 @@ _METHODS = (
     Method("ridge", "ridge (least squares regression)", None, "srsg:RidgeGraph"),
     Method("omp", "OMP (SSC-OMP)", None, "srsg:OMPGraph"),
     Method("tsc", "thresholding (TSC)", None, "srsg:TSCGraph"),
+    Method("knn", "nearest neighbours", None, "srsg:NeighborGraph"),
 )
 
 
@@ -89,7 +90,7 @@ def methods() -> Mapping[str, Method]:
     --------
     >>> import srsg
     >>> list(srsg.methods())
-    ['kmeans', 'sc', 'l1', 'smce', 'lr-l1', 'srsg', 'ensc', 'ridge', 'omp', 'tsc']
+    ['kmeans', 'sc', 'l1', 'smce', 'lr-l1', 'srsg', 'ensc', 'ridge', 'omp', 'tsc', 'knn']
     >>> srsg.methods()["srsg"].paper(n_clusters=20)
     SRSG(affinity='codes', n_clusters=20, step=0.01, tol=1e-05)
     """

@@ -20,7 +20,7 @@ Graph = sparse.csr_array | FloatArray
 """A weighted graph, sparse or dense."""
 
 NClusters = int | Literal["auto"]
-AssignLabels = Literal["kmeans", "discretize", "cluster_qr"]
+AssignLabels = Literal["kmeans", "discretize", "cluster_qr", "tree"]
 Affinity = Literal["agreement", "codes"]
 Bridge = float | Literal["auto"] | None
 Cut = Literal["normalized", "ratio"]

@@ -68,6 +68,7 @@ def test_identifiers_and_text_beside_them_do_not_matter(folder, new, tmp_path):
     )
 
 
+@pytest.mark.filterwarnings("ignore:X has .* far longer or shorter")  # the counter is
 def test_a_feature_that_looks_like_an_identifier_is_a_feature(folder, new, tmp_path):
     counting = new.assign(f0=np.arange(len(new)))  # in the first place, and counts the rows
     counting.to_csv(tmp_path / "a.csv", index=False)

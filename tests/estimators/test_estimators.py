@@ -19,6 +19,7 @@ from srsg import (
     ElasticNetGraph,
     L1Graph,
     LaplacianL1Graph,
+    NeighborGraph,
     OMPGraph,
     PreparedClusterer,
     RidgeGraph,
@@ -38,7 +39,7 @@ PLANE = (
 
 
 # Some checks have ten points.
-FEW_NEIGHBORS = {SMCE: {"n_neighbors": 5}, TSCGraph: {"n_neighbors": 5}}
+FEW_NEIGHBORS = {kind: {"n_neighbors": 5} for kind in (SMCE, TSCGraph, NeighborGraph)}
 
 OVER_THE_OTHERS = (
     "fit_transform codes the fitted points over each other, while transform codes any point over "
@@ -56,6 +57,7 @@ def expected_failures(estimator):
 @parametrize_with_checks(
     [
         *(estimator(**FEW_NEIGHBORS.get(estimator, {})) for estimator in ALL_ESTIMATORS),
+        NeighborGraph(n_neighbors=5, metric="euclidean"),
         PreparedClusterer(SRSG(3, random_state=0), scale="standard"),
         PreparedClusterer(SRSG(3, random_state=0), scale="minmax", impute="median"),
     ],

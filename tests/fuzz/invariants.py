@@ -209,6 +209,20 @@ def check_tsc(model):
         expect((left_out <= least + 1e-12).all(), "points at smaller angles are left out")
 
 
+def check_neighbor_graph(model):
+    Z = dense(model.codes_)
+    expect(Z.min() >= 0, "negative weights", Z.min())
+    expect(Z.max() <= 1, "weights beyond one", Z.max())
+    X = exact(model)
+    if X is not None and not has_equals(model):
+        squared = ((X[:, None] - X[None]) ** 2).sum(axis=2)
+        np.fill_diagonal(squared, np.inf)
+        rows = np.arange(len(X))[:, None]
+        farthest = squared[rows, model.neighbors_].max(axis=1)
+        squared[rows, model.neighbors_] = np.inf
+        expect((squared.min(axis=1) >= farthest * (1 - 1e-9)).all(), "nearer points are left out")
+
+
 def check_smce(model):
     sums = np.asarray(model.codes_.sum(axis=1)).ravel()
     if model.neighbors_.shape[1] and not has_equals(
@@ -231,6 +245,7 @@ CHECKS = {
     "OMPGraph": check_omp,
     "RidgeGraph": check_ridge,
     "TSCGraph": check_tsc,
+    "NeighborGraph": check_neighbor_graph,
     "SMCE": check_smce,
     "LocalScalingSpectralClustering": check_local_scaling,
 }

@@ -53,7 +53,7 @@ GENERATORS = {
     "laplacian": one_of("neighbors", "codes"),
     "affinity": one_of("agreement", "codes"),
     "affine": either(0.6, one_of(False), either(0.6, one_of(True), positive)),
-    "assign_labels": one_of("kmeans", "discretize", "cluster_qr"),
+    "assign_labels": one_of("kmeans", "discretize", "cluster_qr", "tree"),
     "n_init": one_of(1, 1, 2),
     "n_jobs": one_of(1, 1, 1, 2),
 }

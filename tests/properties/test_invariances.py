@@ -15,6 +15,7 @@ from srsg import (
     L1Graph,
     LaplacianL1Graph,
     LocalScalingSpectralClustering,
+    NeighborGraph,
     OMPGraph,
     RidgeGraph,
     TSCGraph,
@@ -135,7 +136,8 @@ def test_no_edge_joins_independent_subspaces(kind, seed):
     assert between.max() < 1e-10
 
 
-@pytest.mark.parametrize("kind", CODE_ESTIMATORS)
+# A point and its mirror image, in one subspace, are no neighbours.
+@pytest.mark.parametrize("kind", [kind for kind in CODE_ESTIMATORS if kind is not NeighborGraph])
 @FEW
 @given(seed=st.integers(0, 9999))
 def test_independent_subspaces_are_recovered(kind, seed):
@@ -146,7 +148,7 @@ def test_independent_subspaces_are_recovered(kind, seed):
     assert adjusted_rand_score(y, labels) == 1.0
 
 
-@pytest.mark.parametrize("kind", [L1Graph, SRSG, OMPGraph, RidgeGraph, TSCGraph])
+@pytest.mark.parametrize("kind", [L1Graph, SRSG, OMPGraph, RidgeGraph, TSCGraph, NeighborGraph])
 @FEW
 @given(X=points(), row=st.integers(0, 17))
 def test_a_duplicate_has_the_label_of_its_original(kind, X, row):

@@ -12,13 +12,17 @@ from srsg import (
     L1Graph,
     LaplacianL1Graph,
     LocalScalingSpectralClustering,
+    NeighborGraph,
     OMPGraph,
     RidgeGraph,
     TSCGraph,
 )
 
 # Those with codes over unit points, which share most of their behaviour.
-CODE_ESTIMATORS = [L1Graph, SRSG, LaplacianL1Graph, ElasticNetGraph, OMPGraph, RidgeGraph, TSCGraph]
+CODE_ESTIMATORS = [
+    *(L1Graph, SRSG, LaplacianL1Graph, ElasticNetGraph, OMPGraph, RidgeGraph, TSCGraph),
+    NeighborGraph,
+]
 
 ALL_ESTIMATORS = [*CODE_ESTIMATORS, SMCE, LocalScalingSpectralClustering]
 

@@ -26,13 +26,14 @@ from srsg.points import (
     UnitRows,
     name_rows,
     root_mean_square_length,
+    row_slices,
     take_rows,
     unit_points,
     zero_digest,
 )
 from srsg.running import Engine, serial_linear_algebra
 from srsg.running.warnings import made_dense, warn_user
-from srsg.types import IntArray, RandomState
+from srsg.types import FloatArray, IntArray, RandomState
 
 MOSTLY_FILLED = 0.25
 """Above this share of non-zeros, sparse points are made dense: they would take more than a third of
@@ -159,7 +160,8 @@ def build_graph(coder: Coder, X: Any, run: Engine) -> FittedGraph:
     if isinstance(X, Points):  # on the workers of a cluster
         return graph_of_points(coder, X, X.lazy_rows(), 0.0, run)
     rows, constant = prepared(coder, X, on_cluster=run.on_cluster)
-    return graph_of_points(coder, Points(rows), rows, constant, run)
+    graph = graph_of_points(coder, Points(rows), rows, constant, run)
+    return replace(graph, lengths=row_lengths(X)) if coder.unit else graph
 
 
 def graph_of_points(
@@ -213,6 +215,29 @@ def prepared(
     else:
         constant = root_mean_square_length(X) if coder.affine is True else float(coder.affine)
     return unit_points(X, constant=constant, keep_zero_rows=True).x, constant
+
+
+def row_lengths(X: NDArray | sparse.csr_array) -> FloatArray:
+    """The l2 norms of the rows; the largest number for those beyond.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from srsg.coding.coder import row_lengths
+    >>> row_lengths(np.array([[3.0, 4.0], [3e200, 4e200]]))
+    array([5.e+000, 5.e+200])
+    """
+    found = np.empty(X.shape[0])
+    for rows in row_slices(len(found)):
+        block = X[rows].astype(np.float64)
+        largest = abs(block).max(axis=1)
+        largest = largest.toarray().ravel() if sparse.issparse(largest) else largest
+        # Divided by the largest entry, squares of huge and tiny numbers stay finite.
+        divisor = np.maximum(largest, np.finfo(np.float64).tiny)
+        shares = sparse.diags_array(1 / divisor) @ block
+        with np.errstate(over="ignore"):
+            found[rows] = divisor * np.sqrt(np.asarray((shares**2).sum(axis=1)).ravel())
+    return np.minimum(found, np.finfo(np.float64).max)
 
 
 def _why_dense(

@@ -14,7 +14,15 @@ from scipy import sparse
 from srsg.kernels.arrays import LeftOut, ScanBounds, SortedLists
 from srsg.kernels.correlations import merge, nearest
 from srsg.kernels.ridge import keep_largest
-from srsg.points import Points, Queries, Rows, dense_rows, row_slices
+from srsg.points import (
+    BLOCK_SIZE,
+    Points,
+    Queries,
+    Rows,
+    blocks_of_rows,
+    dense_rows,
+    row_slices,
+)
 from srsg.running import Engine, ThreadEngine
 from srsg.types import Direction, FloatArray, IntArray
 
@@ -39,12 +47,32 @@ def nearest_neighbors(
            [0],
            [1]])
     """
+    return nearest_lists(points, n_neighbors, queries=queries, engine=engine).index
+
+
+def nearest_lists(
+    points: Points,
+    n_neighbors: int,
+    *,
+    queries: Points | None = None,
+    engine: Engine | None = None,
+) -> SortedLists:
+    """The points of :func:`nearest_neighbors`, with their squared distances as keys.
+
+    Examples
+    --------
+    >>> from srsg.coding.neighbors import nearest_lists
+    >>> from srsg.points import unit_points
+    >>> nearest_lists(unit_points([[1.0, 0.0], [0.6, 0.8], [0.0, 1.0]]), 1).key.round(2)
+    array([[0.8],
+           [0.4],
+           [0.4]])
+    """
     engine = engine or ThreadEngine()
     wanted = Queries.of(points, queries)
     task = _Search(n_neighbors, engine.block_size)
-    return np.concatenate(
-        engine.scan(task, points, wanted, len(wanted), label="nearest neighbours")
-    )
+    label = "nearest neighbours"
+    return in_rows(engine.scan(task, points, wanted, len(wanted), label=label))
 
 
 def most_correlated(
@@ -121,8 +149,8 @@ class _Search:
             found.append(nearest(shard.for_kernels, *about))
         return in_rows(found)
 
-    def finish(self, started: Queries, found: Sequence[SortedLists]) -> IntArray:
-        return best_of(found).index
+    def finish(self, started: Queries, found: Sequence[SortedLists]) -> SortedLists:
+        return best_of(found)
 
 
 @dataclass(frozen=True)
@@ -153,7 +181,11 @@ class Searchable:
         return cls(x, mean, centered, (centered**2).sum(axis=1) / 2)
 
     def nearest(self, targets: FloatArray, own: IntArray, n_neighbors: int) -> IntArray:
-        """Nearest first, ties by index. Distances decide what the rounded product leaves open.
+        """Nearest first, ties by index; see :meth:`search`."""
+        return self.search(targets, own, n_neighbors).index
+
+    def search(self, targets: FloatArray, own: IntArray, n_neighbors: int) -> SortedLists:
+        """The nearest points. Distances decide what the rounded product leaves open.
 
         ``own`` is the index of each target among the points, or -1.
         """
@@ -166,7 +198,41 @@ class Searchable:
         # The kernel takes this measure of nearness in place of correlations. The points themselves,
         # not the centred ones, give the distances: centring has rounded those.
         bounds = ScanBounds(0, 0.0, error, LeftOut.nothing(*nearness.shape))
-        return nearest(self.x, targets, own, nearness, bounds, n_neighbors).index
+        return nearest(self.x, targets, own, nearness, bounds, n_neighbors)
+
+
+def euclidean_lists(
+    x: FloatArray,
+    n_neighbors: int,
+    *,
+    queries: FloatArray | None = None,
+    engine: Engine | None = None,
+) -> SortedLists:
+    """As :func:`nearest_lists`, for points of any length; those that coincide are neighbours too.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from srsg.coding.neighbors import euclidean_lists
+    >>> euclidean_lists(np.array([[0.0], [1.0], [5.0]]), 1).key
+    array([[ 1.],
+           [ 1.],
+           [16.]])
+    """
+    points = Searchable.of(x)
+    data = points, x if queries is None else queries, queries is None
+    task = partial(_search, n_neighbors=n_neighbors)
+    blocks = blocks_of_rows(len(data[1]), BLOCK_SIZE)
+    engine = engine or ThreadEngine()
+    return in_rows(engine.map(task, data, blocks, label="nearest neighbours"))
+
+
+def _search(
+    data: tuple[Searchable, FloatArray, bool], rows: IntArray, *, n_neighbors: int
+) -> SortedLists:
+    points, targets, themselves = data
+    own = rows if themselves else np.full(len(rows), -1)
+    return points.search(targets[rows], own, n_neighbors)
 
 
 def of_moderate_size(X: NDArray, like: NDArray | None = None) -> FloatArray:

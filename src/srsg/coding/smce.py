@@ -16,9 +16,13 @@ from scipy import sparse
 from srsg.coding.local_scaling import moderate_queries
 from srsg.coding.neighbors import Searchable, of_moderate_size
 from srsg.kernels.smce import code_points
-from srsg.points import BLOCK_SIZE, EqualPoints, blocks_of_rows
+from srsg.points import BLOCK_SIZE, EqualPoints, blocks_of_rows, name_rows
 from srsg.running import Engine, ThreadEngine
+from srsg.running.warnings import warn_user
 from srsg.types import FloatArray, IntArray
+
+UNCERTAIN = 1e-3
+"""A duality gap that a code of any use stays below: as a rule they are below 1e-12."""
 
 NEGLIGIBLE = 1e-120
 """Entries below this fraction of the largest count as zero: squares of their differences would
@@ -97,6 +101,12 @@ def smce_codes(
     neighbors, codes, distances, gap = _coded(points, points.x, every, lam, count, engine)
     if not np.isfinite(codes).all():
         raise ValueError(f"lam={lam} is too large: the codes overflow.")
+    if (uncertain := np.flatnonzero(gap[equal.owner] > UNCERTAIN)).size:
+        warn_user(
+            f"The codes of {uncertain.size} point(s) may be wrong: rows {name_rows(uncertain)} "
+            "differ from others by rounding errors only. Round the data, or leave out near copies.",
+            UserWarning,
+        )
     weights = _csr(_kept(_weights(codes, distances), keep), neighbors, n_points)
     # So far indices count the distinct points. From here on they count all points.
     return SMCECodes(

@@ -1,11 +1,11 @@
-"""The number of clusters of a fitted graph, by links, by halves or by density.
+"""The number of clusters of a fitted graph, by samples, by halves or by density.
 
-With 100 features or more, the right number leaves hardly any links between clusters
-(:mod:`srsg.counting.separation`). The clusters of tables touch each other: there, the clusters of
-the right number are found again in the other half of the points
-(:mod:`srsg.counting.reproducibility`). With three columns or fewer, any cloud of points can be cut
-with few links, and in the same way again and again. But there the density of the points can be
-measured (:mod:`srsg.counting.density`).
+With 100 features or more, the clusters of the right number are found again in samples of the
+points, and have few links between them (:mod:`srsg.counting.stability`). The clusters of tables
+touch each other: there, the clusters of the right number are found again in the other half of the
+points (:mod:`srsg.counting.reproducibility`). With three columns or fewer, any cloud of points can
+be cut with few links, and in the same way again and again. But there the density of the points can
+be measured (:mod:`srsg.counting.density`).
 """
 
 from __future__ import annotations
@@ -30,9 +30,11 @@ from srsg.counting.reproducibility import (
     reproducibility_score,
     search_counts,
 )
-from srsg.counting.separation import search_separated
-from srsg.cutting.cut import CutOptions, counted_graph, spectral_graph
+from srsg.counting.stability import search_stable
+from srsg.cutting.cut import Clusters, CutOptions, counted_graph, spectral_graph
 from srsg.cutting.embedding import auto_bridge, unit_length_rows
+from srsg.explaining.fitted import fitted_rows
+from srsg.explaining.valleys import LEVEL, some_rows, valley_p_value
 from srsg.graph import FittedGraph
 from srsg.points import Points, dense_rows
 from srsg.running import Engine
@@ -50,11 +52,16 @@ decide."""
 LEAST_FOR_DENSITY = 20
 """The fewest points for which a density can be measured."""
 
+IN_A_CONE = 0.5
+"""Many features of unit points whose mean is at least this long: they lie in a cone, as images do.
+There, scaling to unit length makes no valley, and takes away lengths that may hide some, such as
+those of light. In few columns, scaled noise lies on an arc, with a valley inside."""
+
 MAX_POINTS = 3000
 """With more points, a random sample of this many decides on the number of clusters."""
 
-MAX_LINKED_POINTS = 6000
-"""The same with many features, where only one graph is needed."""
+MAX_SAMPLED_POINTS = 6000
+"""The same with many features."""
 
 N_SPLITS = 2
 """Splits of the points into halves: scores are means over both directions of each."""
@@ -62,11 +69,11 @@ N_SPLITS = 2
 N_INIT = 2
 """Restarts of K-means in a half. Labels that depend on the start are not reproducible anyway."""
 
-SEPARATED_N_INIT = 10
-"""Restarts of K-means where links are counted: poor labels would hide a number."""
+STABLE_N_INIT = 4
+"""Restarts of K-means where samples are compared: poor labels would hide a number."""
 
-SEPARATED_DENSE_UP_TO = 24
-"""Up to here every number of clusters is tried where links are counted: that costs less."""
+SAMPLED = 0.75
+"""Share of the points in each sample."""
 
 
 def count_clusters(
@@ -76,7 +83,7 @@ def count_clusters(
 
     No cluster spans two components of the graph, so there are at least as many clusters as
     components, apart from tiny ones; and if no component is much larger than the others, they are
-    the clusters. Otherwise links, halves or density decide, by the number of features.
+    the clusters. Otherwise samples, halves or density decide, by the number of features.
 
     Parameters
     ----------
@@ -112,24 +119,52 @@ def count_clusters(
     components = substantial_components(graph)
     if _share_the_points(components):
         return _by_graph_alone(graph, run)
-    by_links = counted_by(fitted.points.shape[1]) == "links"
-    x = counting.deciding_points(MAX_LINKED_POINTS if by_links else MAX_POINTS)
-    dense_up_to = SEPARATED_DENSE_UP_TO if by_links else DENSE_UP_TO
-    counts = counts_to_try(x.shape[0] // 2, len(components), dense_up_to)
+    by_samples = counted_by(fitted.points.shape[1]) == "samples"
+    x = counting.deciding_points(MAX_SAMPLED_POINTS if by_samples else MAX_POINTS)
+    counts = counts_to_try(x.shape[0] // 2, len(components), DENSE_UP_TO)
     if not counts or not counting.can_fit(x.shape[0] // 2):
         return _by_graph_alone(graph, run)  # too few points for halves that can be clustered
-    if by_links:
-        return counting.by_links(x, counts, counting.seed())
+    if by_samples:
+        return counting.by_samples(x, counts, counting.seed())
     if x.shape[0] < graph.shape[0]:
         graph = counted_graph(counting.graph_of(x), options.affinity)
     return counting.by_halves(x, graph, counts)
 
 
-def counted_by(n_features: int) -> Literal["density", "halves", "links"]:
-    """How clusters are counted: by valleys of density, halves of the points, or links."""
+def p_value_of_valleys(fitted: FittedGraph, clusters: Clusters) -> float:
+    """How likely the valleys between the clusters of a graph are if there are none.
+
+    See :func:`srsg.explaining.valleys.valley_p_value`. Curved clusters have no valley along a
+    straight line. But all clusters lie apart if the points of a few columns have as many dense
+    groups, or if the graph of a method by distances falls into components that share the points.
+    """
+    distinct = fitted.equal.first
+    rows = distinct[some_rows(len(distinct))]
+    if counted_by(fitted.n_features) == "density" and len(rows) >= LEAST_FOR_DENSITY:
+        dense = search_dense(*_places(fitted, dense_rows(fitted_rows(fitted)[rows])))
+        if dense.structure_found and dense.n_clusters >= clusters.n_clusters:
+            return 0.0
+    if not fitted.coder.unit and _share_the_points(substantial_components(fitted.affinity)):
+        return 0.0
+    p_value = valley_p_value(fitted.given_points(rows), clusters.labels[rows])
+    unit = fitted_rows(fitted)[rows]
+    by_direction = fitted.coder.unit and counted_by(fitted.n_features) == "samples"
+    if by_direction and np.linalg.norm(unit.mean(axis=0)) >= IN_A_CONE:
+        p_value = min(1.0, 2 * min(p_value, valley_p_value(unit, clusters.labels[rows])))
+    return p_value
+
+
+def with_structure(counted: ScoredCounts, fitted: FittedGraph, clusters: Clusters) -> ScoredCounts:
+    """The evidence for a number of clusters, with whether these clusters lie apart."""
+    dense = counted_by(fitted.n_features) == "density" and counted.structure_found
+    return replace(counted, structure_found=dense or p_value_of_valleys(fitted, clusters) <= LEVEL)
+
+
+def counted_by(n_features: int) -> Literal["density", "halves", "samples"]:
+    """How clusters are counted: by valleys of density, by halves or by samples of the points."""
     if n_features <= FEW_FEATURES:
         return "density"
-    return "links" if n_features >= MANY_FEATURES else "halves"
+    return "samples" if n_features >= MANY_FEATURES else "halves"
 
 
 @dataclass(frozen=True)
@@ -142,33 +177,35 @@ class _Counting:
     run: Engine
 
     def by_density(self, graph: Graph) -> ScoredCounts:
-        """The number of clusters by the valleys between them; links decide in doubtful cases."""
+        """The number of clusters by the valleys between them; samples decide in doubtful cases."""
         x, seed = self.deciding_points(MAX_POINTS), self.seed()
 
-        def by_links() -> int:
-            if not self.can_fit(x.shape[0]):
+        def by_samples() -> int:
+            if not self.can_fit(x.shape[0] // 2):
                 return 0
-            counts = counts_to_try(x.shape[0] // 2, 2, SEPARATED_DENSE_UP_TO)
-            return self.by_links(x, counts, seed).n_clusters
+            counts = counts_to_try(x.shape[0] // 2, 2, DENSE_UP_TO)
+            return self.by_samples(x, counts, seed).n_clusters
 
-        counted = search_dense(*_places(self.fitted, dense_rows(x)), by_links)
+        counted = search_dense(*_places(self.fitted, dense_rows(x)), by_samples)
         # Two or three points code any other in so few columns: noise falls into many components.
         by_components = not self.fitted.coder.unit and not counted.structure_found
         if by_components and _share_the_points(substantial_components(graph)):
             return _by_graph_alone(graph, self.run)
         return counted
 
-    def by_links(self, x: Any, counts: list[int], seed: int) -> ScoredCounts:
-        """The number of clusters by the links between them, in the graph of the points ``x``."""
-        fitted = self.fitted if x.shape[0] == self.fitted.n else self.graph_of(x)
-        graph, labels = self.labeller(fitted, SEPARATED_N_INIT, counts[-1], seed)
-        with self.run.progress.stage("number of clusters", len(counts)) as stage:
-
-            def shown(count: int) -> IntArray:
+    def by_samples(self, x: Any, counts: list[int], seed: int) -> ScoredCounts:
+        """The number of clusters that samples of the points ``x`` agree on and their graph has."""
+        n_points, rng = x.shape[0], np.random.RandomState(seed)
+        size = round(SAMPLED * n_points)
+        samples = [np.sort(rng.choice(n_points, size, replace=False)) for _ in range(2)]
+        whole = self.fitted if n_points == self.fitted.n else self.graph_of(x)
+        most, labellers = counts[-1], []
+        with self.run.progress.stage("number of clusters", 3) as stage:
+            for fitted in (whole, *(self.graph_of(x[rows]) for rows in samples)):
+                labellers.append(self.labeller(fitted, STABLE_N_INIT, most, seed)[1])
                 stage.advance()
-                return labels(count)
-
-            return search_separated(graph, shown, counts)
+        graph = whole.merged(whole.affinity)
+        return search_stable(graph, labellers, [np.arange(n_points), *samples], counts)
 
     def by_halves(self, x: Any, graph: Graph, counts: list[int]) -> ScoredCounts:
         """The number of clusters that halves of the points ``x`` agree on; ``graph`` is theirs."""

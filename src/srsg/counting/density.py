@@ -163,7 +163,7 @@ def noise_depth(n_points: int, dimension: int, n_neighbors: int) -> NoiseDepth:
 
 
 def search_dense(
-    points: NDArray, dimension: int, by_links: Callable[[], int] | None = None
+    points: NDArray, dimension: int, by_samples: Callable[[], int] | None = None
 ) -> ScoredCounts:
     """The number of dense groups whose valleys are deeper than those of noise.
 
@@ -173,7 +173,7 @@ def search_dense(
         Different points, at least three.
     dimension : int
         The dimension in which they lie: less than d if they lie on a surface.
-    by_links : function, optional
+    by_samples : function, optional
         Returns the number of clusters by other evidence. It is called if some valleys are deeper
         than usual for noise and yet not surely real; its answer counts if it takes some of these
         for real, and no others.
@@ -203,8 +203,12 @@ def search_dense(
         kept = np.append(depths[: n_clusters - 1], noise.most)
         n_clusters = 2 + int(np.argmax(kept[:-1] - kept[1:]))
         from_depth = (kept[n_clusters - 2] + kept[n_clusters - 1]) / 2
-    # Links are not asked unless one valley is surely real: they cut noise as well.
-    elif by_links and 1 < n_clusters < possible and n_clusters < (count := by_links()) <= possible:
+    # Samples are not asked unless one valley is surely real: noise is cut as well.
+    elif (
+        by_samples
+        and 1 < n_clusters < possible
+        and n_clusters < (count := by_samples()) <= possible
+    ):
         n_clusters = count
         from_depth = (depths[count - 2] + max(depths[count - 1], noise.usual)) / 2
     n_clusters = min(n_clusters, MOST_CLUSTERS)

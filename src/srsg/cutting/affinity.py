@@ -45,6 +45,30 @@ def largest_codes(codes: sparse.csr_array, count: int) -> sparse.csr_array:
     return kept
 
 
+def strong_codes(codes: sparse.csr_array, share: float) -> sparse.csr_array:
+    """The largest entries of each code that carry a share of its weight, relative to the largest.
+
+    Ties by index. This is how sparse subspace clustering was published.
+
+    Examples
+    --------
+    >>> from scipy import sparse
+    >>> from srsg.cutting.affinity import strong_codes
+    >>> strong_codes(sparse.csr_array([[-4.0, 3.0, 1.0, 1.0]]), 0.7).toarray()
+    array([[-1.  ,  0.75,  0.  ,  0.  ]])
+    """
+    weight = np.abs(codes.data)
+    owner = np.repeat(np.arange(codes.shape[0]), np.diff(codes.indptr))
+    order = np.lexsort((codes.indices, -weight, owner))  # rows stay where they are
+    total = np.bincount(owner, weight, codes.shape[0])
+    sums = np.concatenate(([0.0], np.cumsum(weight[order])))
+    before = sums[:-1] - sums[codes.indptr[owner]]
+    kept = sparse.csr_array(normalize(codes, norm="max", axis=1))
+    kept.data[order[before >= share * total[owner]]] = 0.0
+    kept.eliminate_zeros()
+    return kept
+
+
 def nearest_codes(codes: sparse.csr_array, n_neighbors: int) -> sparse.csr_array:
     """For every point a one at those whose unit codes, in absolute value, are most similar to its
     own.

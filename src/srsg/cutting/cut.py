@@ -1,10 +1,12 @@
-"""The spectral step: from a fitted graph to labels.
+"""From a fitted graph to labels: the spectral step, or a tree.
 
 The graph is embedded by its leading eigenvectors, and the embedded points are clustered. Equal
 points are one vertex of the graph that is embedded. It counts as many times as the point occurs: by
 the edges that its points add up to, in the balance of a ratio cut, and in K-means.
 
 The restarts of K-means run side by side, with the same labels on any number of threads.
+
+A tree of the graph (:mod:`srsg.cutting.tree`) gives labels without an embedding.
 """
 
 from __future__ import annotations
@@ -25,13 +27,16 @@ from sklearn.cluster._spectral import cluster_qr, discretize
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
+from srsg.cutting.affinity import cluster_weights
 from srsg.cutting.embedding import (
     Embedding,
     agreement,
     auto_bridge,
     embedded_graph,
+    normalized,
     unit_length_rows,
 )
+from srsg.cutting.tree import Tree, graph_tree
 from srsg.graph import FittedGraph
 from srsg.points import EqualPoints
 from srsg.running import Engine, ThreadEngine, thread_pools
@@ -50,8 +55,8 @@ class CutOptions:
     affinity : {"codes", "agreement"}
         "codes" takes the normalised cut of the graph. "agreement" weighs its edges by what their
         neighbours agree on (:func:`srsg.cutting.embedding.agreement`), and takes the ratio cut.
-    assign_labels : {"kmeans", "discretize", "cluster_qr"}
-        How the embedded points get their labels.
+    assign_labels : {"kmeans", "discretize", "cluster_qr", "tree"}
+        How the embedded points get their labels; "tree" cuts a tree of the graph instead.
     n_init : int
         Restarts of K-means.
     """
@@ -131,8 +136,10 @@ class Clusters:
     ----------
     labels : ndarray of shape (n,)
     vectors : ndarray of shape (n, n_clusters)
-        The coordinates of the points that the labels were found in.
+        The coordinates of the points that the labels were found in. For a tree, the share of each
+        point's edge weight that goes to each cluster.
     eigenvalues : ndarray of shape (n_clusters,)
+        Those of the normalised graph. For a tree, of the graph whose vertices are the clusters.
     n_clusters : int
     """
 
@@ -205,9 +212,12 @@ def cut_graph(
     >>> cut_graph(graph, 3, CutOptions(), 0, ThreadEngine()).labels.shape
     (60,)
     """
+    n_clusters = _possible(n_clusters, len(fitted.equal.first))
+    if options.assign_labels == "tree":
+        with run.progress.stage("tree and labels", 1):
+            return _cut_tree(fitted, n_clusters, options.affinity)
     if spectral is None:
         spectral = spectral_graph(fitted, options.affinity, run)
-    n_clusters = _possible(n_clusters, len(spectral.equal.first))
     with run.progress.stage("eigenvectors and labels", 1):
         embedding = spectral.embedded(n_clusters, spectral.bridge(n_clusters), run)
         labels = spectral.labels(embedding.vectors, n_clusters, options, random_state, run)
@@ -226,8 +236,13 @@ def cut_graph_each(
 
     The eigenvectors are found once, for the largest number. If the graph has more components than
     the smallest number, bridges join them for all numbers; :func:`cut_graph` decides this for each
-    number by itself.
+    number by itself. A tree is the same for all numbers.
     """
+    if options.assign_labels == "tree":
+        most = min(max(counts), len(fitted.equal.first))
+        tree = tree_of(fitted, options.affinity, most)
+        columns = [tree.labels(min(count, most)) for count in counts]
+        return np.column_stack([fitted.equal.spread_labels(labels) for labels in columns])
     spectral = spectral_graph(fitted, options.affinity, run)
     most = min(max(counts), spectral.graph.shape[0])
     # Eigenvectors do not depend on how many of them are wanted.
@@ -237,6 +252,24 @@ def cut_graph_each(
         for count in counts
     ]
     return np.column_stack(columns)
+
+
+def tree_of(fitted: FittedGraph, affinity: Affinity, n_leaves: int = 1) -> Tree:
+    """The tree of a fitted graph, before agreement: what its edges weigh, communities find out."""
+    neighbors = fitted.neighbors
+    merged = None if neighbors is None else fitted.equal.merge_neighbors(neighbors)
+    return graph_tree(counted_graph(fitted, affinity), merged, n_leaves)
+
+
+def _cut_tree(fitted: FittedGraph, n_clusters: int, affinity: Affinity) -> Clusters:
+    labels = tree_of(fitted, affinity, n_clusters).labels(n_clusters)
+    weights = cluster_weights(counted_graph(fitted, affinity), labels, n_clusters)
+    total = weights.sum(axis=1, keepdims=True)
+    shares = weights / np.where(total > 0, total, 1.0)
+    between = cluster_weights(np.ascontiguousarray(weights.T), labels, n_clusters)
+    eigenvalues = np.linalg.eigvalsh(normalized((between + between.T) / 2))[::-1].copy()
+    equal = fitted.equal
+    return Clusters(equal.spread_labels(labels), equal.spread(shares), eigenvalues, n_clusters)
 
 
 def _possible(n_clusters: int, n_distinct: int) -> int:

@@ -5,6 +5,7 @@ from srsg.estimators.elastic_net_graph import ElasticNetGraph
 from srsg.estimators.l1_graph import L1Graph
 from srsg.estimators.laplacian_l1_graph import LaplacianL1Graph
 from srsg.estimators.local_scaling import LocalScalingSpectralClustering
+from srsg.estimators.neighbor_graph import NeighborGraph
 from srsg.estimators.omp_graph import OMPGraph
 from srsg.estimators.prepared import PreparedClusterer
 from srsg.estimators.ridge_graph import RidgeGraph
@@ -20,6 +21,7 @@ __all__ = [
     "L1Graph",
     "LaplacianL1Graph",
     "LocalScalingSpectralClustering",
+    "NeighborGraph",
     "OMPGraph",
     "PreparedClusterer",
     "RidgeGraph",

@@ -26,8 +26,8 @@ from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from srsg.coding.coder import Coder, build_graph, new_codes, prepared
-from srsg.counting.counts import count_clusters
+from srsg.coding.coder import Coder, build_graph, new_codes, prepared, row_lengths
+from srsg.counting.counts import count_clusters, p_value_of_valleys, with_structure
 from srsg.counting.reproducibility import ScoredCounts
 from srsg.cutting.cut import (
     Clusters,
@@ -36,6 +36,7 @@ from srsg.cutting.cut import (
     cut_graph,
     cut_graph_each,
     spectral_graph,
+    tree_of,
 )
 from srsg.cutting.embedding import connected_components
 from srsg.estimators.callbacks import CallbackSupport, reported_to_callbacks, with_callbacks
@@ -47,6 +48,7 @@ from srsg.explaining.fitted import (
     explained_new,
     explained_points,
     fitted_codes,
+    warn_of_unusual_lengths,
 )
 from srsg.explaining.outliers import outlier_scores
 from srsg.graph import FittedGraph
@@ -111,8 +113,10 @@ class GraphClusterer(
         The graph that is cut. "codes" is ``affinity_matrix_``, of which it takes the
         normalised cut. "agreement" weighs the edges by what their neighbours agree on
         (:func:`srsg.cutting.embedding.agreement`), and takes the ratio cut.
-    assign_labels : {"kmeans", "discretize", "cluster_qr"}
-        How the embedded points get their labels.
+    assign_labels : {"kmeans", "discretize", "cluster_qr", "tree"}
+        How the embedded points get their labels. "tree" needs no embedding: communities of the
+        graph are merged one pair after the other, so that clusters of different numbers are
+        nested, see :mod:`srsg.cutting.tree`.
     n_init : int
         Restarts of K-means.
     store : str, path or None
@@ -136,6 +140,10 @@ class GraphClusterer(
         How well the members of its own cluster explain each point, from 0 to 1.
     outlier_score_ : ndarray of shape (n,)
         From 0 to 1: ranks the points, outliers highest.
+    layers_ : ndarray of shape (n, n_layers)
+        Labels from a tree of the graph, whatever ``assign_labels`` is: fine ones first, then in
+        half as many clusters again and again, down to two or three. Each is nested in the next.
+        Computed when first used.
     certified_ : ndarray of shape (n_certified,)
         The points that have certificates: all or, with ``n_candidates``, a random thousand.
     kkt_violation_ : ndarray of shape (n_certified,)
@@ -167,9 +175,17 @@ class GraphClusterer(
         :mod:`srsg.counting.counts`. There is only one number where the components of the
         graph are the clusters.
     structure_found_ : bool
-        For ``n_clusters="auto"``: whether any of these scores is above zero.
+        For ``n_clusters="auto"``: whether clusters lie apart, with valleys of density between
+        them (:mod:`srsg.explaining.valleys`). In data without clusters it is True in at most 5 %
+        of the cases.
+    valley_p_value_ : float
+        How likely the valleys between the clusters are if there are none; computed when first
+        used.
     embedding_ : ndarray of shape (n, n_clusters_)
+        Leading eigenvectors of the graph, rows of unit length; for a tree, the share of each
+        point's edge weight that goes to each cluster.
     eigenvalues_ : ndarray of shape (n_clusters_,)
+        Those of the normalised graph; for a tree, of the graph whose vertices are the clusters.
     n_features_in_ : int
     """
 
@@ -178,7 +194,7 @@ class GraphClusterer(
         "affinity": [StrOptions({"agreement", "codes"})],
         "n_neighbors": [AT_LEAST_ONE],
         "affine": ["boolean", POSITIVE],
-        "assign_labels": [StrOptions({"kmeans", "discretize", "cluster_qr"})],
+        "assign_labels": [StrOptions({"kmeans", "discretize", "cluster_qr", "tree"})],
         "n_init": [AT_LEAST_ONE],
         "store": [str, os.PathLike, None],
         "n_jobs": [Integral, None],
@@ -293,8 +309,9 @@ class GraphClusterer(
         """
         check_is_fitted(self, "graph_")
         state = self.random_state if random_state is None else random_state
-        run = ThreadEngine(self.n_jobs)
-        return count_clusters(self.graph_, self._cut_options(), state, run)
+        counted = self._cut(self.graph_, ThreadEngine(self.n_jobs), "auto", state)[1]
+        assert counted is not None
+        return counted
 
     def fit_transform(self, X: Matrix, y: None = None) -> sparse.csr_array:
         """Fit, and return the codes of the fitted points over each other.
@@ -330,8 +347,9 @@ class GraphClusterer(
             Row i is the code of new point i.
         """
         check_is_fitted(self, "graph_")
-        new, run = self._prepared_new(X)
-        return new_codes(self.graph_, new, run)
+        fit = copy(self)  # another thread may fit again meanwhile
+        new, _, run = fit._prepared_new(X)
+        return new_codes(fit.graph_, new, run)
 
     def set_output(self, *, transform: str | None = None) -> Self:
         """Accept the default output only: codes are sparse matrices.
@@ -370,7 +388,8 @@ class GraphClusterer(
         ndarray of shape (n_new,)
         """
         _check_novelty(novelty)
-        return self._labels_with_novel(self._assigned(X), novelty)
+        fit = self._one_fit(*["explained_"] * (novelty is not None))
+        return fit._labels_with_novel(fit._assigned(X), novelty)
 
     def predict_shares(self, X: Matrix) -> FloatArray:
         """How much of the codes of new points, ``sum |z|``, lies in each cluster.
@@ -390,7 +409,7 @@ class GraphClusterer(
         ndarray of shape (n_new, n_clusters_)
             Rows add up to one. :meth:`predict` takes the largest share.
         """
-        return self._assigned(X).shares
+        return self._one_fit()._assigned(X).shares
 
     def predict_confidence(self, X: Matrix) -> FloatArray:
         """How sure the clusters of new points are, from 0 to 1.
@@ -426,9 +445,12 @@ class GraphClusterer(
         labels, confidence : ndarray of shape (n_new,)
         """
         _check_novelty(novelty)
-        new = self._assigned(X)
-        sure = confidence_of_new(self.graph_, self._clusters, new, self.explained_)
-        return self._labels_with_novel(new, novelty), sure
+        fit = self._one_fit("explained_", "valley_p_value_")
+        new = fit._assigned(X)
+        sure = confidence_of_new(
+            fit.graph_, fit._clusters, new, fit.explained_, fit.valley_p_value_
+        )
+        return fit._labels_with_novel(new, novelty), sure
 
     def novelty_score(self, X: Matrix) -> FloatArray:
         """How little the clusters explain new points: 0 is entirely, 1 not at all.
@@ -443,8 +465,8 @@ class GraphClusterer(
         ndarray of shape (n_new,)
             Compare with ``1 - explained_``, the same of the fitted points.
         """
-        new = self._assigned(X)
-        return 1.0 - explained_new(self.graph_, self._clusters, new)
+        fit = self._one_fit()
+        return 1.0 - explained_new(fit.graph_, fit._clusters, fit._assigned(X))
 
     def relabel(
         self, n_clusters: NClusters | None = None, *, random_state: RandomState = None
@@ -469,6 +491,8 @@ class GraphClusterer(
         run, graph = ThreadEngine(self.n_jobs), self.graph_
         if random_state is None:
             random_state = self.random_state
+        if n_clusters is None and self.assign_labels == "tree":
+            n_clusters = self.n_clusters_
         if n_clusters is not None:
             if n_clusters != "auto":
                 check_cluster_count(n_clusters, graph.n)
@@ -550,7 +574,15 @@ class GraphClusterer(
         :func:`srsg.explaining.confidence.soft_labels`, times how well the members of its cluster
         explain it beside the best-explained tenth of the points.
         """
-        return confidence_of_points(self._clusters, self.explained_)
+        return confidence_of_points(self._clusters, self.explained_, self.valley_p_value_)
+
+    @cached_property
+    def valley_p_value_(self) -> float:
+        """How likely the valleys of density between the clusters are if there are none.
+
+        See :mod:`srsg.explaining.valleys`.
+        """
+        return p_value_of_valleys(self.graph_, self._clusters)
 
     @cached_property
     def explained_(self) -> FloatArray:
@@ -569,6 +601,13 @@ class GraphClusterer(
         """
         check_is_fitted(self, "labels_")
         return outlier_scores(self.explained_, fitted_codes(self.graph_))
+
+    @cached_property
+    def layers_(self) -> NDArray[np.intp]:
+        """Labels from a tree of the graph, fine ones first; see :mod:`srsg.cutting.tree`."""
+        check_is_fitted(self, "graph_")
+        layers = tree_of(self.graph_, self._cut_options().affinity).layers()
+        return np.column_stack([self.graph_.equal.spread_labels(layer) for layer in layers.T])
 
     @property
     def _clusters(self) -> Clusters:
@@ -600,7 +639,8 @@ class GraphClusterer(
         if n_clusters == "auto":
             counted = count_clusters(graph, options, random_state, run)
             n_clusters = counted.n_clusters
-        return cut_graph(graph, n_clusters, options, random_state, run), counted
+        clusters = cut_graph(graph, n_clusters, options, random_state, run)
+        return clusters, counted and with_structure(counted, graph, clusters)
 
     @contextmanager
     def _running(self, X: Any) -> Iterator[tuple[Coder, Any, dict[str, Any], Engine]]:
@@ -656,8 +696,18 @@ class GraphClusterer(
         learn(self, learnt)
         return self
 
-    def _prepared_new(self, X: Matrix) -> tuple[Any, Engine]:
-        """New points in the form of the fitted ones, and the engine that codes them."""
+    def _one_fit(self, *found: str) -> Self:
+        """A copy that stays as it is while another thread fits the estimator again.
+
+        What is ``found`` on demand is found first, so that the estimator keeps it.
+        """
+        check_is_fitted(self, "labels_")
+        for name in found:
+            getattr(self, name)
+        return copy(self)
+
+    def _prepared_new(self, X: Matrix) -> tuple[Any, FloatArray, Engine]:
+        """New points in the form of the fitted ones, their lengths, and the engine for them."""
         checked = validate_data(self, X, **ACCEPTED, reset=False)
         coder = self.graph_.coder
         run = start_engine(
@@ -666,23 +716,23 @@ class GraphClusterer(
             x=checked if coder.unit else None,
             on_cluster=coder.on_cluster,
         )
-        return prepared(coder, checked, fitted=self.graph_)[0], run
+        return prepared(coder, checked, fitted=self.graph_)[0], row_lengths(checked), run
 
     def _assigned(self, X: Matrix) -> NewPoints:
         """New points with their codes and clusters."""
-        check_is_fitted(self, "labels_")
-        new, run = self._prepared_new(X)
+        new, lengths, run = self._prepared_new(X)
         with announce_compiling(run.progress):
-            return assign_new(self.graph_, self._clusters, new, run)
+            return assign_new(self.graph_, self._clusters, new, lengths, run)
 
     def _labels_with_novel(self, new: NewPoints, novelty: float | None) -> NDArray[np.intp]:
         """The labels, -1 for points that are explained worse than nearly all fitted ones."""
         if novelty is None:
+            warn_of_unusual_lengths(new)
             return new.labels
         # The fitted points say what is usual, so no threshold has to be chosen.
         least = np.quantile(self.explained_, novelty)
         explained = explained_new(self.graph_, self._clusters, new)
-        return np.where(explained < least, -1, new.labels)
+        return np.where((explained < least) | (new.usual < 1), -1, new.labels)
 
     def __sklearn_tags__(self) -> Tags:
         tags: Tags = super().__sklearn_tags__()
@@ -762,10 +812,9 @@ def noted_input(estimator: Any, X: Any, **options: Any) -> tuple[Any, dict[str, 
 
 def learn(estimator: Any, learnt: Mapping[str, Any]) -> None:
     """Give an estimator what a fit has learnt; nothing of an earlier fit survives."""
-    for name in [name for name in vars(estimator) if name.endswith("_")]:
-        delattr(estimator, name)
-    for name, value in learnt.items():
-        setattr(estimator, name, value)
+    kept = {name: value for name, value in vars(estimator).items() if not name.endswith("_")}
+    # In one step: another thread that predicts meanwhile sees one fit or the other.
+    estimator.__dict__ = kept | dict(learnt)
 
 
 def is_dask(X: Any) -> bool:

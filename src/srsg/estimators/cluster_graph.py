@@ -10,6 +10,7 @@ from sklearn.utils import check_array
 from srsg.counting.eigengaps import estimate_n_clusters
 from srsg.cutting.cut import check_cluster_count, label_embedding
 from srsg.cutting.embedding import auto_bridge, embedded_graph
+from srsg.cutting.tree import graph_tree
 from srsg.running import ThreadEngine
 from srsg.types import AssignLabels, Bridge, Cut, Graph, IntArray, Matrix, NClusters, RandomState
 
@@ -29,6 +30,8 @@ def cluster_graph(
 ) -> NDArray[np.intp]:
     """Cluster the vertices of a weighted graph by the spectral step of Ng, Jordan and Weiss.
 
+    Or by a tree of its communities, see ``assign_labels``.
+
     Parameters
     ----------
     affinity : array or sparse matrix of shape (n, n)
@@ -46,8 +49,10 @@ def cluster_graph(
     cut : {"normalized", "ratio"}
         Whether clusters are balanced by the sum of their degrees, as by Ng, Jordan and Weiss, or by
         their numbers of vertices; see :func:`srsg.cutting.embedding.with_equal_degrees`.
-    assign_labels : {"kmeans", "discretize", "cluster_qr"}
+    assign_labels : {"kmeans", "discretize", "cluster_qr", "tree"}
         How the embedded vertices get their labels, as in scikit-learn's spectral clustering.
+        "tree" needs no embedding: communities are merged one pair after the other, see
+        :mod:`srsg.cutting.tree`; it takes ``bridge="auto"`` or None, and no ``cut``.
     n_init : int
         Restarts of K-means.
     random_state : int, RandomState or None
@@ -88,6 +93,10 @@ def cluster_graph(
                 f"n_eigenvectors needs assign_labels='kmeans': {assign_labels!r} finds one "
                 "cluster for each eigenvector."
             )
+    if assign_labels == "tree":
+        if bridge not in ("auto", None):
+            raise ValueError(f"bridge={bridge} must be 'auto' or None with assign_labels='tree'.")
+        return graph_tree(graph, neighbors if bridge else None, n_clusters).labels(n_clusters)
     if bridge == "auto":
         bridge = auto_bridge(graph, n_clusters)
     embedding = embedded_graph(

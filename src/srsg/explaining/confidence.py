@@ -3,7 +3,8 @@
 It has two factors. *Membership*: how near the point is to the centre of its cluster in the spectral
 embedding, compared with the other centres. *Explanation*: how well the members of its cluster
 explain it (:mod:`srsg.explaining.explanation`), so that a point that no cluster explains has a low
-confidence, however far it is from all the other clusters.
+confidence, however far it is from all the other clusters. And if no valleys of density separate the
+clusters (:mod:`srsg.explaining.valleys`), a label is a toss between the two next ones.
 
 No true classes are used, and nothing is fitted again. ``benchmarks/calibration.py`` compares the
 confidence with the share of right labels.
@@ -21,6 +22,7 @@ from sklearn.metrics.pairwise import euclidean_distances
 
 from srsg.cutting.affinity import cluster_weights
 from srsg.explaining.unwrapping import clusterer_of, columns_by_position, points_as_clustered
+from srsg.explaining.valleys import LEVEL, N_SPACES, valley_p_value
 from srsg.running.warnings import made_dense
 from srsg.types import FloatArray, Matrix
 
@@ -86,6 +88,41 @@ def _memberships(distances: FloatArray) -> FloatArray:
     ratio = np.divide(nearest, distances, out=np.ones_like(distances), where=distances > 0)
     weights = ratio**POWER
     return weights / weights.sum(axis=1, keepdims=True)
+
+
+def sure_of_own(memberships: FloatArray, own: NDArray[np.intp], p_value: float) -> FloatArray:
+    """The memberships in the own clusters, as far as clusters lie apart at all.
+
+    Without valleys between the clusters a label is a toss between the two next ones: both then get
+    the mean of their memberships.
+
+    Parameters
+    ----------
+    memberships : ndarray of shape (n, n_clusters)
+        See :func:`soft_labels`.
+    own : ndarray of shape (n,)
+        The clusters of the points.
+    p_value : float
+        That of the valleys, see :func:`srsg.explaining.valleys.valley_p_value`. Up to the level of
+        5 % memberships stay as they are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from srsg.explaining.confidence import sure_of_own
+    >>> memberships = np.array([[0.9, 0.1]])
+    >>> sure_of_own(memberships, np.array([0]), 0.01)
+    array([0.9])
+    >>> sure_of_own(memberships, np.array([0]), 1.0)
+    array([0.5])
+    """
+    rows = np.arange(len(own))
+    mine, others = memberships[rows, own], memberships.copy()
+    others[rows, own] = 0.0
+    if p_value <= LEVEL or memberships.shape[1] == 1:
+        return mine
+    toss = min(1.0, N_SPACES * p_value)  # it is the smallest p-value of several
+    return mine - toss * (mine - others.max(axis=1)) / 2
 
 
 def membership(graph: Matrix, labels: ArrayLike) -> FloatArray:
@@ -239,12 +276,17 @@ def _by_centres(X: NDArray[np.floating], labels: NDArray) -> Confidence:
     names, cluster = np.unique(labels, return_inverse=True)
     centres = np.array([X[cluster == c].mean(axis=0) for c in range(len(names))])
     squares = ((X - centres[cluster]) ** 2).sum(axis=1)
-    values = _near_centres(X, centres, cluster, float(squares.mean()))
+    p_value = valley_p_value(X, cluster)
+    values = _near_centres(X, centres, cluster, float(squares.mean()), p_value)
     return Confidence(values, -squares, BY_CENTRES)
 
 
 def _near_centres(
-    X: NDArray[np.floating], centres: FloatArray, cluster: NDArray[np.intp], usual: float
+    X: NDArray[np.floating],
+    centres: FloatArray,
+    cluster: NDArray[np.intp],
+    usual: float,
+    p_value: float = 0.0,
 ) -> FloatArray:
     """Membership in the own cluster, lower beyond the ``usual`` squared distance to its centre.
 
@@ -258,7 +300,7 @@ def _near_centres(
         distances = euclidean_distances((X - origin) @ axes.T, (centres - origin) @ axes.T)
     else:  # one centre, or several in one place: a point is equally far from all of them
         distances = np.zeros((len(X), len(centres)))
-    own = _memberships(distances)[np.arange(len(X)), cluster]
+    own = sure_of_own(_memberships(distances), cluster, p_value)
     squares = ((X - centres[cluster]) ** 2).sum(axis=1)
     # 1 / (1 + d^2 / usual) is how well a centre explains a point: 1/2 at the usual distance.
     return own * np.minimum(1.0, 2.0 * usual / np.maximum(usual + squares, np.finfo(float).tiny))

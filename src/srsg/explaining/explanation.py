@@ -96,6 +96,8 @@ def explained_by_distances(points: Any, codes: sparse.csr_array, fitted: Any) ->
     >>> explained_by_distances(np.array([[1.0], [1.0], [1.0]]), codes, fitted)
     array([1. , 0.2, 0. ])
     """
+    largest = float(abs(fitted).max()) or 1.0  # squares of huge numbers stay finite
+    points, fitted = points / largest, fitted / largest
     mean = np.asarray(fitted.mean(axis=0)).ravel()
     squares = fitted.multiply(fitted).mean(axis=0) if sparse.issparse(fitted) else None
     variance = fitted.var(axis=0).sum() if squares is None else (squares - mean**2).sum()
@@ -104,7 +106,9 @@ def explained_by_distances(points: Any, codes: sparse.csr_array, fitted: Any) ->
     found = np.zeros(codes.shape[0])
     for rows in row_slices(codes.shape[0]):
         away = points[rows] - weights[rows] @ fitted
-        found[rows] = 1.0 / (1.0 + _products(away, away) / max(variance, np.finfo(float).tiny))
+        with np.errstate(over="ignore"):  # infinitely far away, and not explained at all
+            squares = _products(away, away) / max(variance, np.finfo(float).tiny)
+        found[rows] = 1.0 / (1.0 + squares)
     return np.where(used, found, 0.0)
 
 

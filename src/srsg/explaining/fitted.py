@@ -12,7 +12,7 @@ from scipy import sparse
 from srsg.coding.coder import nearest_fitted, new_codes, warn_of_zero_rows, without_direction
 from srsg.cutting.affinity import cluster_weights
 from srsg.cutting.cut import Clusters
-from srsg.explaining.confidence import soft_labels
+from srsg.explaining.confidence import soft_labels, sure_of_own
 from srsg.explaining.explanation import (
     beside_the_best,
     explained_by_directions,
@@ -22,8 +22,9 @@ from srsg.explaining.explanation import (
     within_own_cluster,
 )
 from srsg.graph import FittedGraph
-from srsg.points import UnitRows
+from srsg.points import UnitRows, name_rows
 from srsg.running import Engine
+from srsg.running.warnings import warn_user
 from srsg.types import FloatArray, IntArray
 
 FALLBACK_NEIGHBORS = 5
@@ -42,15 +43,47 @@ class NewPoints:
         How much of each code lies in each cluster.
     labels : ndarray of shape (n_new,)
         The cluster with the largest share.
+    usual : ndarray of shape (n_new,)
+        1 for lengths like those of the fitted points, less for others, see :func:`usual_lengths`.
     """
 
     points: Any
     codes: sparse.csr_array
     shares: FloatArray
     labels: NDArray[np.intp]
+    usual: FloatArray
 
 
-def assign_new(fitted: FittedGraph, clusters: Clusters, new: UnitRows, run: Engine) -> NewPoints:
+def usual_lengths(fitted: FloatArray, new: FloatArray) -> FloatArray:
+    """How usual the lengths of new points are beside those of the fitted ones.
+
+    Directions alone do not show that new points are in other units, or shifted far away. On a scale
+    of logarithms, lengths are usual within the range of the fitted ones and up to its width beyond:
+    a factor of ten at least, since directions do not depend on units.
+
+    Returns
+    -------
+    ndarray of shape (n_new,)
+        1 for usual lengths and for rows of zeros; beyond, it falls to 1 / e with each further
+        width.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from srsg.explaining.fitted import usual_lengths
+    >>> usual_lengths(np.array([1.0, 2.0]), np.array([0.0, 0.1, 20.0, 200.0])).round(2)
+    array([1.  , 1.  , 1.  , 0.37])
+    """
+    known = np.log(fitted[fitted > 0])
+    width = max(float(np.ptp(known)), np.log(10.0))
+    logs = np.log(np.where(new > 0, new, fitted.max()))
+    beyond = np.maximum(known.min() - logs, logs - known.max()) / width - 1
+    return np.exp(-np.maximum(beyond.round(12), 0.0))
+
+
+def assign_new(
+    fitted: FittedGraph, clusters: Clusters, new: UnitRows, lengths: FloatArray, run: Engine
+) -> NewPoints:
     """Code prepared new points, and find the clusters with most of their codes.
 
     Where a code is empty, the five nearest fitted points vote. A row of zeros in a method that
@@ -69,7 +102,22 @@ def assign_new(fitted: FittedGraph, clusters: Clusters, new: UnitRows, run: Engi
         count = min(FALLBACK_NEIGHBORS, len(labels))
         nearest = nearest_fitted(fitted, new[empty], count, run)
         shares[empty] = nearest_shares(nearest, labels, n_clusters)
-    return NewPoints(new, codes, shares, np.argmax(shares, axis=1))
+    usual = np.ones(len(lengths))
+    if fitted.lengths is not None:
+        usual = usual_lengths(fitted.lengths, lengths)
+    return NewPoints(new, codes, shares, np.argmax(shares, axis=1), usual)
+
+
+def warn_of_unusual_lengths(new: NewPoints) -> None:
+    """Say which new points are far longer or shorter than all fitted ones."""
+    unusual = np.flatnonzero(new.usual < 1)
+    if unusual.size:
+        warn_user(
+            f"X has {unusual.size} row(s) far longer or shorter than any fitted point: rows "
+            f"{name_rows(unusual)}. Their clusters are those of their directions; check units and "
+            "shifts, or let novelty=0.05 mark them.",
+            UserWarning,
+        )
 
 
 def cluster_shares(
@@ -129,24 +177,33 @@ def explained_points(fitted: FittedGraph, labels: NDArray[np.intp]) -> FloatArra
 
 def explained_new(fitted: FittedGraph, clusters: Clusters, new: NewPoints) -> FloatArray:
     """How well the members of its cluster explain each new point, from 0 to 1."""
-    return _explained(fitted, clusters.labels, new.points, new.codes, new.labels)
+    explained = _explained(fitted, clusters.labels, new.points, new.codes, new.labels)
+    return explained * new.usual
 
 
 def confidence_of_new(
-    fitted: FittedGraph, clusters: Clusters, new: NewPoints, explained: FloatArray
+    fitted: FittedGraph,
+    clusters: Clusters,
+    new: NewPoints,
+    explained: FloatArray,
+    p_value: float,
 ) -> FloatArray:
-    """The confidence of new points; ``explained`` is that of the fitted points."""
+    """The confidence of new points.
+
+    ``explained`` is that of the fitted points, and ``p_value`` that of the valleys between their
+    clusters.
+    """
     weights = rows_adding_to_one(abs(fitted.coder.votes(new.codes)))
     memberships = weights @ soft_labels(clusters.vectors, clusters.labels, clusters.n_clusters)
-    own = memberships[np.arange(len(new.labels)), new.labels]
+    own = sure_of_own(memberships, new.labels, p_value)
     return own * beside_the_best(explained_new(fitted, clusters, new), explained)
 
 
-def confidence_of_points(clusters: Clusters, explained: FloatArray) -> FloatArray:
+def confidence_of_points(clusters: Clusters, explained: FloatArray, p_value: float) -> FloatArray:
     """The confidence of the fitted points."""
     labels = clusters.labels
     memberships = soft_labels(clusters.vectors, labels, clusters.n_clusters)
-    return memberships[np.arange(len(labels)), labels] * beside_the_best(explained, explained)
+    return sure_of_own(memberships, labels, p_value) * beside_the_best(explained, explained)
 
 
 def fitted_codes(fitted: FittedGraph) -> sparse.csr_array:

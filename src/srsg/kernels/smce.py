@@ -234,3 +234,21 @@ def code_points(points, targets, neighbors, lam, codes, distances, gap):
         solve_on_plane(gram_matrix(directions), penalty, codes[p])
         normalise(codes[p])
         gap[p] = duality_gap(directions, penalty, codes[p])
+
+
+@kernel()
+def code_on_plane(points, targets, neighbors, penalty, codes, gap):
+    """Code each target over its neighbours: ``min penalty |c|_1 + 1/2 ||x - sum c_j x_j||^2``.
+
+    Subject to ``sum c = 1``, so that the residual is a combination of the directions to the
+    neighbours, none of which may coincide with the target.
+    """
+    size = neighbors.shape[1]
+    directions = np.empty((size, points.shape[1] + 1))
+    penalties = np.full(size, penalty)
+    for p in range(targets.shape[0]):
+        for k in range(size):
+            lifted_direction(targets[p], points[neighbors[p, k]], 1.0, directions[k])
+        solve_on_plane(gram_matrix(directions), penalties, codes[p])
+        normalise(codes[p])
+        gap[p] = duality_gap(directions, penalties, codes[p])

@@ -63,6 +63,9 @@ HEADER = {
 MOST_NESTED = 9
 """How deep clusterers with columns may be nested; a search inside of one makes two."""
 
+MOST_ROUNDS = 100_000
+"""Sweeps and iterations that a file may ask for: a prediction must come to an end."""
+
 WHERE_IT_RUNS = {"store", "n_jobs", "verbose", "copy_x"}
 """Parameters that a file does not have: the person who loads it chooses them."""
 
@@ -88,6 +91,9 @@ POINTS: dict[str, Rule] = {
     "first_equal": Rule("int", ("n",), least=-1, below="n"),
     "constant": Rule("float", (), least=0),
 }
+
+LENGTHS = Rule("float", ("n",), least=0)
+"""The lengths of points that were scaled to unit length in one process."""
 
 CLUSTERS: dict[str, Rule] = {
     "labels": Rule("int", ("n",), least=0, below="clusters"),
@@ -306,6 +312,8 @@ def _checked_parameters(kind: type, parameters: Mapping[str, Any]) -> dict[str, 
         require(name in allowed, name, "is not a parameter that a file may set")
         plain = value is None or type(value) in (bool, int, float, str)
         require(plain, name, f"is a {type(value).__name__}")
+        endless = name in ("max_sweeps", "max_iter") and not value <= MOST_ROUNDS
+        require(not endless, name, f"is more than {MOST_ROUNDS}")
     return dict(parameters)
 
 
@@ -356,6 +364,8 @@ def _graph_arrays(model: GraphClusterer) -> dict[str, NDArray]:
     affinity = None if graph.coder.unit else graph.affinity
     coded = Coded(graph.codes, graph.neighbors, affinity, graph.init_codes, graph.learnt)
     arrays: dict[str, Any] = {"first_equal": graph.equal.first_equal, "constant": graph.constant}
+    if graph.lengths is not None:
+        arrays["lengths"] = graph.lengths
     if sparse.issparse(graph.points):
         arrays |= csr_arrays("points", graph.points)
     else:
@@ -389,6 +399,7 @@ def _learn_graph(
     rules = {
         **POINTS,
         **(dense if "points" in arrays else rules_of_csr("points", "width")),
+        **({"lengths": LENGTHS} if "lengths" in arrays and coder.unit else {}),
         **rules_of_coded(coder),
         **(CLUSTERS if n_clusters is not None else {}),
         **(COUNTS if n_clusters is not None and "cluster_counts" in arrays else {}),
@@ -413,6 +424,7 @@ def _learn_graph(
         coded.neighbors,
         coded.learnt,
         arrays["constant"].item(),
+        arrays.get("lengths"),
     )
     clusters = counted = None
     if n_clusters is not None:

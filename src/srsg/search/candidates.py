@@ -8,13 +8,21 @@ from typing import Any
 
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.stats import spearmanr
 from sklearn.cluster import KMeans
 from sklearn.pipeline import Pipeline
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from srsg.counting.counts import FEW_FEATURES, MANY_FEATURES
-from srsg.estimators import SRSG, LocalScalingSpectralClustering, PreparedClusterer, RidgeGraph
+from srsg.estimators import (
+    SRSG,
+    LocalScalingSpectralClustering,
+    NeighborGraph,
+    PreparedClusterer,
+    RidgeGraph,
+)
 from srsg.explaining.unwrapping import clusterer_of
+from srsg.types import FloatArray
 
 MOST_FOR_DISTANCES = 10_000
 """Up to this many points, all distances fit into memory."""
@@ -25,6 +33,10 @@ UNEQUAL = 10.0
 ONE_UNIT = 1 / 4
 """Columns share a unit if the variance is spread over at least this share of them."""
 
+LEAST_COMPONENTS, FALLING = 10, -0.95
+"""So many columns or more whose variances fall from left to right, by rank correlation, are taken
+for principal components, which share one unit."""
+
 Candidates = list[tuple[str, Any]]
 
 
@@ -32,10 +44,16 @@ class Columns(Enum):
     """Kinds of columns."""
 
     MANY = "many features"
+    COMPONENTS = "principal components"
     FEW = "a table of few columns"
     FEW_IN_SEVERAL_UNITS = "a table of few columns with different units"
     ONE_UNIT = "a table whose columns share one unit"
     SEVERAL_UNITS = "a table whose columns have different units"
+
+    @property
+    def of_a_table(self) -> bool:
+        """Whether the columns are those of a table: each may be all that tells clusters apart."""
+        return self not in (Columns.MANY, Columns.COMPONENTS)
 
 
 def look_at_columns(X: NDArray | sparse.csr_array) -> Columns:
@@ -58,6 +76,8 @@ def look_at_columns(X: NDArray | sparse.csr_array) -> Columns:
         return Columns.MANY
     if X.shape[1] <= FEW_FEATURES and X.shape[0] <= MOST_FOR_DISTANCES:
         return Columns.FEW if shares_one_unit(X) else Columns.FEW_IN_SEVERAL_UNITS
+    if X.shape[1] >= LEAST_COMPONENTS and spearmanr(variances(X), range(X.shape[1]))[0] < FALLING:
+        return Columns.COMPONENTS
     return Columns.ONE_UNIT if shares_one_unit(X) else Columns.SEVERAL_UNITS
 
 
@@ -72,11 +92,7 @@ def shares_one_unit(X: NDArray | sparse.csr_array) -> bool:
     >>> shares_one_unit(X), shares_one_unit(X * 10.0 ** np.arange(8))
     (True, False)
     """
-    scaled = X / (abs(X).max() or 1.0)  # so that the squares of huge numbers stay finite
-    if sparse.issparse(scaled):
-        variance = mean_variance_axis(scaled, axis=0)[1]
-    else:
-        variance = scaled.var(axis=0)
+    variance = variances(X)
     variance = variance[variance > 0]
     if not variance.size:
         return True
@@ -86,13 +102,21 @@ def shares_one_unit(X: NDArray | sparse.csr_array) -> bool:
     return bool(spread >= ONE_UNIT * len(variance))
 
 
+def variances(X: NDArray | sparse.csr_array) -> FloatArray:
+    """Variances of the columns, relative to the largest value."""
+    scaled = X / (abs(X).max() or 1.0)  # so that the squares of huge numbers stay finite
+    return mean_variance_axis(scaled, axis=0)[1] if sparse.issparse(scaled) else scaled.var(axis=0)
+
+
 def auto_candidates(columns: Columns, options: dict[str, Any]) -> Candidates:
-    """The clusterers to compare, the default first: it wins ties.
+    """The clusterers to compare; the first of several wins ties.
 
     ``options`` are parameters for all graphs, such as ``n_jobs``.
     """
-    if columns is Columns.MANY:
-        return [("srsg", SRSG(**options)), ("ridge", RidgeGraph(**options))]
+    if not columns.of_a_table:
+        # The cheapest first. None of them is stable by nature: K-means is, and often wrong.
+        graphs = {"knn": NeighborGraph, "ridge": RidgeGraph, "srsg": SRSG}
+        return [(name, graph(**options)) for name, graph in graphs.items()]
     if columns is Columns.FEW:
         return [("sc", LocalScalingSpectralClustering(**options))]
     if columns is Columns.FEW_IN_SEVERAL_UNITS:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from srsg.counting.counts import MAX_LINKED_POINTS
+from srsg.counting.counts import MAX_SAMPLED_POINTS
 from srsg.counting.reproducibility import ScoredCounts
 from srsg.explaining.unwrapping import clusterer_of
 from srsg.running.progress import SILENT, Progress, Stage, quietly, send_progress_to
@@ -52,17 +52,19 @@ class Comparison:
     progress: Progress
     whole: Stage
 
-    def counted(self, n_clusters: NClusters) -> tuple[list[ScoredCounts], dict[int, Any]]:
+    def counted(
+        self, n_clusters: NClusters, *, settle: bool
+    ) -> tuple[list[ScoredCounts], dict[int, Any]]:
         """The number of clusters of each candidate, and the graphs of all points built for it."""
         models: dict[int, Any] = {}
         if n_clusters != "auto":
-            given = ScoredCounts(n_clusters, np.array([n_clusters]), np.full(1, np.nan), True)
+            given = ScoredCounts(n_clusters, np.array([n_clusters]), np.full(1, np.nan), False)
             return [given] * len(self.candidates), models
         found: list[ScoredCounts | None] = []
         # More points than samples are drawn from: a cluster needs many to be connected.
         rows = np.arange(self.X.shape[0])
-        if len(rows) > MAX_LINKED_POINTS:
-            drawn = np.random.RandomState(self.seed).choice(rows, MAX_LINKED_POINTS, replace=False)
+        if len(rows) > MAX_SAMPLED_POINTS:
+            drawn = np.random.RandomState(self.seed).choice(rows, MAX_SAMPLED_POINTS, replace=False)
             rows = np.sort(drawn)
         base = self.X[rows]
         for place, (name, candidate) in enumerate(self.candidates):
@@ -75,12 +77,15 @@ class Comparison:
                         models[place] = model
             found.append(counted)
             self.whole.advance(COUNTING_COSTS)
-        return _settled(found), models
+        return _settled(found, ENOUGH_FOR_A_MEDIAN if settle else len(found) + 1), models
 
-    def scores(self, counts: list[int], rounds: Rounds) -> Scores:
-        """The scores of the candidates, means over the numbers of clusters."""
+    def scores(self, own: list[int], rounds: Rounds) -> Scores:
+        """The scores of the candidates, given the number of clusters of each."""
+        counts = sorted(set(own))  # the same for all: labels of more clusters agree less
         first, second = rounds
         labels = [self._labels(*pair, counts, first) for pair in self.candidates]
+        if not second:
+            return scores_of(labels, first, [counts.index(count) for count in own])
         scores = scores_of(labels, first)
         best = np.sort(scores.total)
         if len(best) == 1 or best[-1] - best[-2] >= CLOSE:
@@ -122,7 +127,7 @@ class Comparison:
         return model
 
 
-def _settled(found: Sequence[ScoredCounts | None]) -> list[ScoredCounts]:
+def _settled(found: Sequence[ScoredCounts | None], enough: int) -> list[ScoredCounts]:
     """The numbers of clusters to compare the candidates at; None for those that cannot count."""
     counted = [each for each in found if each is not None]
     if not counted:
@@ -130,7 +135,7 @@ def _settled(found: Sequence[ScoredCounts | None]) -> list[ScoredCounts]:
             "n_clusters='auto' needs a candidate of this package, which finds the number: give "
             "n_clusters, or add one to candidates."
         )
-    if len(counted) >= ENOUGH_FOR_A_MEDIAN:
+    if len(counted) >= enough:
         # The smaller of two in the middle, and the first graph that found it.
         middle = sorted(each.n_clusters for each in counted)[(len(counted) - 1) // 2]
         return [next(each for each in counted if each.n_clusters == middle)] * len(found)

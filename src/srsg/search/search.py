@@ -9,16 +9,20 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from srsg.coding.coder import without_direction
+from srsg.counting.counts import with_structure
+from srsg.counting.reproducibility import ScoredCounts
 from srsg.cutting.cut import check_cluster_count
 from srsg.estimators.base import attributes_of_counts, best_counts, learn, noted_input
 from srsg.explaining.confidence import Confidence, confidence, predict_with_confidence
-from srsg.explaining.unwrapping import clusterer_of
+from srsg.explaining.unwrapping import clusterer_of, points_as_clustered
+from srsg.explaining.valleys import LEVEL, valley_p_value
 from srsg.running.progress import progress_for
 from srsg.running.warnings import made_dense
 from srsg.search.candidates import (
@@ -34,16 +38,17 @@ from srsg.search.stability import Rounds, draw_rounds
 from srsg.types import FloatArray, Matrix, NClusters, RandomState
 
 TIE = 0.02
-"""Scores that are still this close after the second round of samples are a tie, which the first
-of the candidates wins."""
+"""Scores of tables that are still this close after the second round of samples are a tie, which the
+first of the candidates wins. With many features only equal scores are."""
+
+LEAST_STABILITY = 0.5
+"""Agreement between samples below which a report calls labels unstable."""
+
+LEAST_STABILITY = 0.5
+"""Agreement between samples below which a report calls labels unstable."""
 
 LEAST_POINTS = 10
 """The fewest points that samples can be drawn from."""
-
-LEAST_STABILITY = 0.5
-"""Agreement between samples below which labels say more about the samples than about the data.
-Noise in ten dimensions and more stays below 0.2, in five below 0.4; a solid body in three
-dimensions, such as a cube, is cut in the same way again and again, and goes beyond."""
 
 
 @dataclass(eq=False, repr=False)
@@ -51,28 +56,31 @@ class StabilitySearch(ClusterMixin, BaseEstimator):
     """Choose among clusterers, and among numbers of clusters, by the stability of their labels.
 
     One graph cannot serve all data: sparse codes suit objects that turn, ridge codes faces under
-    changing light, and standardised columns with a constant coordinate suit tables. Labels to
-    choose by are missing. A good graph finds the same clusters again on other samples of the points
-    and on other features; a bad one does not.
+    changing light, nearest neighbours embeddings of texts and cells, and standardised columns with
+    a constant coordinate suit tables. Labels to choose by are missing. A good graph finds the same
+    clusters again on other samples of the points and on other features; a bad one does not.
 
-    Every candidate is fitted on the same few samples of the points and, with 100 features or
-    more, on two halves of the features. Its score adds the agreement of its own labels between
-    samples, the agreement between halves, and the agreement with the other candidates on the same
-    samples: see :mod:`srsg.search.stability`. If the best two are close, as many samples again are
-    drawn. The best is then fitted on all points. Of more than 3,000 points, a random 3,000 decide.
+    With 100 features or more, or principal components, every candidate is fitted on all points, on
+    two samples of them and, unless the features are sparse, on two halves of the features. Its
+    score adds the agreement of its labels between all points and samples, and between all features
+    and halves. For tables it adds the agreement between samples and the agreement with the other
+    candidates on the same samples; if the best two are close, as many samples again are drawn. See
+    :mod:`srsg.search.stability`. The best is then fitted on all points. Of more than 3,000 points,
+    a random 3,000 decide.
 
     Parameters
     ----------
     candidates : "auto", "graphs", or mapping or sequence of (name, estimator)
         Clusterers or pipelines that end in one, each with a parameter ``n_clusters``. Earlier ones
-        win ties. "auto" looks at the columns: SRSG and ridge codes for 100 features or more;
+        win ties. "auto" looks at the columns: nearest neighbours, ridge codes and SRSG for 100
+        features or more, and for principal components;
         spectral clustering by distances for three columns or fewer, where directions say little;
         SRSG, its standardised affine form, that of ridge codes, and K-means for tables whose
         columns share one unit; for other tables only what is standardised. "graphs" leaves out
         what builds no graph.
     n_clusters : int or "auto"
-        Number of clusters; "auto" lets every candidate find its own. Three graphs or more settle
-        on the median; with fewer, the candidates are compared at all numbers that were found.
+        Number of clusters; "auto" lets every candidate find its own. For tables, three graphs or
+        more settle on the median; fewer are compared at all numbers that were found.
     n_resamples : int
         Samples of the points per candidate; tables get one more. Twice as many if the best two
         are close.
@@ -97,14 +105,16 @@ class StabilitySearch(ClusterMixin, BaseEstimator):
     n_clusters_ : int
     results_ : dict of lists
         One entry per candidate: ``candidate``, ``n_clusters``, ``stability_points``,
-        ``stability_features`` (NaN if there were no halves), ``consensus``, ``score`` and ``rank``.
+        ``stability_features`` (NaN if there were no halves), ``consensus`` (NaN except for
+        tables), ``score`` and ``rank``.
         ``pandas.DataFrame(search.results_)`` shows it as a table.
     margin_ : float
         By how much the winner's score exceeds the best other; negative if it won as the earlier
         of a tie, and infinite without another candidate. On tables a wide margin is no proof.
     structure_found_ : bool
-        False if the winner's labels are hardly more stable than those of noise, or if no number
-        of clusters stands out: then the data may have no clusters at all.
+        Whether the winner's clusters lie apart, with valleys of density between them, see
+        :mod:`srsg.explaining.valleys`. In data without clusters it is True in at most 5 % of the
+        cases.
     cluster_counts_, cluster_count_scores_ : ndarray
         For ``n_clusters="auto"``: the numbers that the winner tried, or the graph that found the
         median, and their scores.
@@ -169,8 +179,10 @@ class StabilitySearch(ClusterMixin, BaseEstimator):
         X = self._searched(X, columns)
         candidates = self._candidates(columns, X)
         seed = int(rng.randint(2**31 - 1))
-        rounds = draw_rounds(X.shape, self.n_resamples, columns is Columns.MANY, rng)
-        n_drawn = len(rounds[0][0].rows)
+        rounds = draw_rounds(
+            X.shape, self.n_resamples, rng, table=columns.of_a_table, halve=not sparse.issparse(X)
+        )
+        n_drawn = min(len(sample.rows) for sample in rounds[0])
         if self.n_clusters != "auto" and self.n_clusters > n_drawn:
             raise ValueError(
                 f"n_clusters={self.n_clusters} exceeds the {n_drawn} points of the samples that "
@@ -186,17 +198,16 @@ class StabilitySearch(ClusterMixin, BaseEstimator):
 
     def _compared(self, comparison: Comparison, rounds: Rounds) -> dict[str, Any]:
         """Compare the candidates and fit the best: what is learnt, by attribute."""
-        counted, models = comparison.counted(self.n_clusters)
+        counted, models = comparison.counted(self.n_clusters, settle=bool(rounds[1]))
         counts = [each.n_clusters for each in counted]
-        # The same numbers for all: labels of more clusters agree less.
-        scores = comparison.scores(sorted(set(counts)), rounds)
+        scores = comparison.scores(counts, rounds)
         total = scores.total
-        best = int(np.flatnonzero(total >= total.max() - TIE)[0])
+        tie = TIE if rounds[1] else 0.0
+        best = int(np.flatnonzero(total >= total.max() - tie)[0])
         model = comparison.fitted(best, counts[best], models.get(best))
         others = np.delete(total, best)
-        stable = scores.points[best] >= LEAST_STABILITY
         evidence = replace(
-            counted[best], structure_found=bool(stable and counted[best].structure_found)
+            counted[best], structure_found=_lie_apart(model, comparison.X, counted[best])
         )
         names = [name for name, _ in comparison.candidates]
         learnt = {
@@ -265,14 +276,14 @@ class StabilitySearch(ClusterMixin, BaseEstimator):
         Many sparse features stay sparse. Of a table, most of our own candidates standardise the
         columns, after which hardly any entry is zero.
         """
-        if isinstance(self.candidates, str) and columns is not Columns.MANY:
+        if isinstance(self.candidates, str) and columns.of_a_table:
             return made_dense(X, "the columns of a table are standardised")
         return X
 
     def _candidates(self, columns: Columns, X: Any) -> Candidates:
         if isinstance(self.candidates, str):
             found = auto_candidates(columns, {"n_jobs": self.n_jobs})
-            if columns is not Columns.MANY and without_direction(X).any():
+            if columns.of_a_table and without_direction(X).any():
                 # A row of zeros has a direction only with a constant coordinate.
                 found = [(name, each) for name, each in found if name != "srsg"]
             if self.candidates == "graphs":
@@ -285,3 +296,12 @@ class StabilitySearch(ClusterMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def _lie_apart(model: Any, X: Any, counted: ScoredCounts) -> bool:
+    """Whether the clusters of the winner lie apart."""
+    clusterer = clusterer_of(model)
+    if builds_graph(model):
+        found = with_structure(counted, clusterer.graph_, clusterer._clusters)
+        return found.structure_found
+    return valley_p_value(points_as_clustered(model, X), clusterer.labels_) <= LEVEL

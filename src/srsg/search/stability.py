@@ -1,10 +1,11 @@
 """How stable the labels of each candidate are, and how far the candidates agree with each other.
 
-*Stability*: labels of two samples of the points, compared on the points in both, and labels of two
-halves of the features. A graph that fits the data finds the same clusters again; one that does not
-finds others every time. *Consensus*: labels of different candidates on the same sample. Some
-methods are stable by nature, K-means for one: they cut any data in the same way again and again.
-Clusters that several different methods find are more than the habit of one.
+*Stability*: labels of two samples of the points, compared on the points in both, and labels of all
+points and of two halves of the features. A graph that fits the data finds the same clusters again;
+one that does not finds others every time. *Consensus*, for tables: labels of different candidates
+on the same sample. Some methods are stable by nature, K-means for one: they cut any data in the
+same way again and again. Clusters that several different methods find are more than the habit of
+one.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from srsg.counting.stability import stability
 from srsg.metrics import adjusted_mutual_info
 from srsg.types import FloatArray, IntArray
 
@@ -43,51 +45,59 @@ Rounds = tuple[list[Sample], list[Sample]]
 
 
 def draw_rounds(
-    shape: tuple[int, int], n_resamples: int, halve: bool, rng: np.random.RandomState
+    shape: tuple[int, int],
+    n_resamples: int,
+    rng: np.random.RandomState,
+    *,
+    table: bool,
+    halve: bool = True,
 ) -> Rounds:
     """Draw samples for two rounds.
 
-    With many features, samples keep most of the points, since few points thin out curved clusters,
-    and halves of the features vary instead. The columns of a table cannot be halved: one of them
-    may be all that tells two clusters apart. Its samples vary more instead.
+    With many features, the labels of all points are compared with those of samples and of halves of
+    the features. The columns of a table cannot be halved: one of them may be all that tells two
+    clusters apart. Its samples vary more instead, and are drawn twice if the scores are close.
 
     Parameters
     ----------
     shape : tuple of int
         Numbers of points and features.
     n_resamples : int
-        Samples of the points per round; one more for tables.
-    halve : bool
-        Whether to draw halves of the features, too.
+        Samples of the points per round, and halves of the features; one more sample for tables.
     rng : RandomState
+    table : bool
+        Whether the features are the columns of a table.
+    halve : bool
+        Whether to halve many features. Halves of sparse ones share hardly anything.
 
     Returns
     -------
     first, second : list of Sample
-        Samples of the points, then halves of the features: those of a pair follow each other.
+        With many features, all points come first; a second round is not needed.
 
     Examples
     --------
     >>> import numpy as np
     >>> from srsg.search.stability import draw_rounds
-    >>> first, second = draw_rounds((10, 4), 2, True, np.random.RandomState(0))
-    >>> [sample.of(np.zeros((10, 4))).shape for sample in first]
-    [(9, 4), (9, 4), (10, 2), (10, 2)]
+    >>> first, _ = draw_rounds((8, 4), 2, np.random.RandomState(0), table=False)
+    >>> [sample.of(np.zeros((8, 4))).shape for sample in first]
+    [(8, 4), (6, 4), (6, 4), (8, 2), (8, 2)]
     """
-    share, n_samples, n_halves = 0.7, n_resamples + 1, 0
-    if halve:
-        share, n_samples, n_halves = 0.9, n_resamples, 2 * max(1, n_resamples // 2)
 
     def some(rows: IntArray, count: int) -> IntArray:
         return np.sort(rng.choice(rows, count, replace=False))
 
     base = some(np.arange(shape[0]), min(shape[0], MAX_POINTS))
-    points = [Sample(some(base, round(share * len(base)))) for _ in range(2 * n_samples)]
+    if table:
+        n_samples = n_resamples + 1
+        points = [Sample(some(base, round(0.7 * len(base)))) for _ in range(2 * n_samples)]
+        return points[:n_samples], points[n_samples:]
+    points = [Sample(some(base, round(0.75 * len(base)))) for _ in range(n_resamples)]
     halves: list[Sample] = []
-    while len(halves) < 2 * n_halves:
+    while halve and len(halves) < n_resamples:
         pair = np.split(rng.permutation(shape[1]), [shape[1] // 2])
         halves += [Sample(base, np.sort(half)) for half in pair]
-    return points[:n_samples] + halves[:n_halves], points[n_samples:] + halves[n_halves:]
+    return [Sample(base), *points, *halves], []
 
 
 class Scores(NamedTuple):
@@ -107,7 +117,7 @@ class Scores(NamedTuple):
     @property
     def total(self) -> FloatArray:
         """The sum, by which candidates are ranked."""
-        return self.points + np.nan_to_num(self.features) + self.consensus
+        return np.nansum(self, axis=0)
 
     def table(self) -> dict[str, list[float]]:
         """The columns of a table with one row per candidate."""
@@ -121,8 +131,10 @@ class Scores(NamedTuple):
         }
 
 
-def scores_of(labels: Sequence[Sequence[Labels]], samples: Sequence[Sample]) -> Scores:
-    """Stability and consensus: means over the numbers of clusters.
+def scores_of(
+    labels: Sequence[Sequence[Labels]], samples: Sequence[Sample], own: Sequence[int] | None = None
+) -> Scores:
+    """Stability and, for tables, consensus.
 
     Parameters
     ----------
@@ -130,43 +142,43 @@ def scores_of(labels: Sequence[Sequence[Labels]], samples: Sequence[Sample]) -> 
         Labels of every candidate for every sample.
     samples : sequence of Sample
         As :func:`draw_rounds` returns them.
+    own : sequence of int, optional
+        For many features: which number of clusters, by its place, is the candidate's own. For
+        tables the scores are means over all numbers.
     """
+    rows = [sample.rows for sample in samples]
     points = [place for place, sample in enumerate(samples) if sample.columns is None]
     halves = [place for place, sample in enumerate(samples) if sample.columns is not None]
-    rows = [samples[place].rows for place in points]
-    on_points = [[fits[place] for place in points] for fits in labels]
-    on_halves = [[fits[place] for place in halves] for fits in labels]
-    features = np.full((1, len(labels)), np.nan)
-    if halves:
-        features = np.stack([stability_of_features(fits) for fits in on_halves], axis=1)
-    stability = np.stack([stability_of_points(fits, rows) for fits in on_points], axis=1)
-    by_count = stability, features, consensus(on_points)
-    return Scores(*(score.mean(axis=0) for score in by_count))
+
+    def stability_on(places: Sequence[int]) -> FloatArray:
+        chosen = [rows[place] for place in places]
+        fits = ([candidate[place] for place in places] for candidate in labels)
+        return np.stack([stability_of(own_fits, chosen) for own_fits in fits], axis=1)
+
+    if own is None:
+        on_points = [[candidate[place] for place in points] for candidate in labels]
+        by_count = stability_on(points), np.full((1, len(labels)), np.nan), consensus(on_points)
+        return Scores(*(score.mean(axis=0) for score in by_count))
+    # Consensus would let relatives outvote a stranger.
+    nothing, places = np.full(len(labels), np.nan), np.arange(len(labels))
+    features = stability_on([0, *halves])[own, places] if halves else nothing
+    return Scores(stability_on(points)[own, places], features, nothing)
 
 
-def stability_of_points(labels: Sequence[Labels], samples: Sequence[IntArray]) -> FloatArray:
-    """Mean agreement of the labels of two samples on their common points, per number of clusters.
+def stability_of(labels: Sequence[Labels], samples: Sequence[IntArray]) -> FloatArray:
+    """The stability of the labels of a candidate, for each number of clusters.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from srsg.search.stability import stability_of_points
+    >>> from srsg.search.stability import stability_of
     >>> samples = [np.arange(40), np.arange(20, 60)]
     >>> labels = [np.arange(40) % 2, 1 - np.arange(20, 60) % 2]
-    >>> stability_of_points([column[:, None] for column in labels], samples)
+    >>> stability_of([column[:, None] for column in labels], samples)
     array([1.])
     """
-    agreements = []
-    for a, b in combinations(range(len(samples)), 2):
-        _, in_a, in_b = np.intersect1d(samples[a], samples[b], return_indices=True)
-        agreements.append(_agreement(labels[a][in_a], labels[b][in_b]))
-    return np.column_stack(agreements).mean(axis=1)
-
-
-def stability_of_features(labels: Sequence[Labels]) -> FloatArray:
-    """Mean agreement of the labels of two halves of the features, per number of clusters."""
-    pairs = zip(labels[::2], labels[1::2], strict=True)
-    return np.column_stack([_agreement(*pair) for pair in pairs]).mean(axis=1)
+    columns = zip(*(part.T for part in labels), strict=True)
+    return np.array([stability(column, samples) for column in columns])
 
 
 def consensus(candidates: Sequence[Sequence[Labels]]) -> FloatArray:

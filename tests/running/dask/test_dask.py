@@ -12,7 +12,7 @@ import pytest
 from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
 
-from srsg import SRSG, L1Graph, OMPGraph, config_context
+from srsg import SRSG, L1Graph, NeighborGraph, OMPGraph, config_context
 from srsg.running.progress import send_progress_to
 from support.cli_runs import run
 
@@ -65,7 +65,14 @@ def test_chunks_of_unknown_length_are_counted(client):
     assert len(model.fit_X_) == len(model.labels_)
 
 
-@pytest.mark.parametrize("estimator", [L1Graph, SRSG])
+def test_neighbours_are_found_on_the_workers(client):
+    model = fitted(NeighborGraph(10, random_state=0), da.from_array(X, chunks=(70, -1)), client)
+    assert_same(model, NeighborGraph(10, random_state=0).fit(X))
+    with pytest.raises(TypeError, match="NeighborGraph works in one process: pass X"):
+        NeighborGraph(10, metric="euclidean").fit(da.from_array(X))
+
+
+@pytest.mark.parametrize("estimator", [L1Graph, SRSG, NeighborGraph])
 def test_new_points_are_coded_where_the_fitted_ones_are(client, estimator):
     old, new = X[:150], X[150:]
     expected = estimator(10, random_state=0).fit(old)

@@ -1,0 +1,170 @@
+"""Clustering on the graph of nearest neighbours."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils._param_validation import StrOptions
+
+from srsg.coding.coder import Coder, fitted_points
+from srsg.coding.local_scaling import moderate_queries
+from srsg.coding.neighbors import euclidean_lists, nearest_lists, of_moderate_size
+from srsg.estimators.base import GraphClusterer
+from srsg.graph import Coded, FittedGraph, symmetrized
+from srsg.points import Points
+from srsg.running import Engine
+from srsg.types import Affinity, FloatArray, IntArray
+
+SCALE_NEIGHBOR = 7
+"""The neighbour whose distance is the scale of a point, as Zelnik-Manor and Perona advise."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class NeighborCoder(Coder):
+    """Weights of the nearest neighbours of unit points."""
+
+    results: ClassVar[tuple[str, ...]] = (*Coder.results, "scale")
+    on_cluster: ClassVar[bool] = True
+
+    def code(self, points: Points, run: Engine) -> Coded:
+        found = nearest_lists(points, min(self.n_neighbors, points.n - 1), engine=run)
+        distances = np.sqrt(found.key)
+        scale = _scales(distances)
+        weights = _weights(found.index, distances, scale)
+        return Coded(weights, found.index, learnt={"scale": scale})
+
+    def code_new(self, fitted: FittedGraph, new: Points, run: Engine) -> sparse.csr_array:
+        points = fitted_points(fitted, run)
+        found = nearest_lists(points, min(self.n_neighbors, points.n), queries=new, engine=run)
+        scale = fitted.learnt["scale"][fitted.equal.first]
+        return _weights(found.index, np.sqrt(found.key), scale)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EuclideanNeighborCoder(NeighborCoder):
+    """Weights of the nearest neighbours of points as they are."""
+
+    results: ClassVar[tuple[str, ...]] = (*NeighborCoder.results, "affinity")
+    unit: ClassVar[bool] = False
+    on_cluster: ClassVar[bool] = False
+
+    def check(self, n_points: int, run: Engine) -> None:
+        super().check(n_points, run)
+        if self.affine:
+            raise ValueError(
+                f"affine={self.affine} changes no distance: it requires metric='cosine'."
+            )
+
+    def code(self, points: Points, run: Engine) -> Coded:
+        # Only the distinct points: copies would fill up the list of neighbours.
+        equal = self.find_equal(points, run)
+        x = of_moderate_size(points.x)
+        count = min(self.n_neighbors, len(equal.first) - 1)
+        found = euclidean_lists(x[equal.first], count, engine=run)
+        distances = np.sqrt(found.key)
+        scale = _scales(distances)
+        codes = equal.spread_codes(_weights(found.index, distances, scale))
+        neighbors = equal.spread_neighbors(found.index)
+        # In the unit of the points again, which a power of two has changed.
+        scale = equal.spread(scale / of_moderate_size(np.ones(1), like=points.x))
+        return Coded(codes, neighbors, symmetrized(codes), learnt={"scale": scale})
+
+    def code_new(self, fitted: FittedGraph, new: Points, run: Engine) -> sparse.csr_array:
+        first = fitted.equal.first
+        x, queries = of_moderate_size(fitted.points), moderate_queries(new.x, fitted.points)
+        count = min(self.n_neighbors, len(first))
+        found = euclidean_lists(x[first], count, queries=queries, engine=run)
+        scale = of_moderate_size(fitted.learnt["scale"][first], like=fitted.points)
+        return fitted.equal.spread_columns(_weights(found.index, np.sqrt(found.key), scale))
+
+
+def _scales(distances: FloatArray) -> FloatArray:
+    """The distance to the seventh neighbour, or to the last if there are fewer."""
+    return distances[:, :SCALE_NEIGHBOR].max(axis=1, initial=0.0)
+
+
+def _weights(neighbors: IntArray, distances: FloatArray, scale: FloatArray) -> sparse.csr_array:
+    """``exp(-d_ij^2 / (s_i s_j))``, with ``scale`` that of the points which are neighbours.
+
+    Of a point that coincides with one of these, only that edge is left, of weight 1.
+    """
+    own = _scales(distances)[:, None]
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        weights = np.exp(-(distances / own) * (distances / scale[neighbors]))
+    copies = distances[:, :1] == 0
+    weights = np.where(copies, distances == 0, weights)
+    n_rows, width = neighbors.shape
+    starts = width * np.arange(n_rows + 1)
+    shape = (n_rows, len(scale))
+    # A copy of the neighbours, which are to stay in the order of their distances.
+    codes = sparse.csr_array((weights.ravel(), neighbors.flatten(), starts), shape=shape)
+    codes.eliminate_zeros()
+    codes.sort_indices()
+    return codes
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class NeighborGraph(GraphClusterer):
+    """Clustering on the graph of nearest neighbours, which are exact.
+
+    Every point is joined to its nearest neighbours by weights ``exp(-d_ij^2 / (s_i s_j))``, where
+    ``s_i`` is the distance of point i to its seventh neighbour (Zelnik-Manor and Perona, 2004).
+    This suits points whose near ones are alike but explain each other badly: texts embedded by a
+    language model, single cells, words counted by TF-IDF.
+
+    Parameters
+    ----------
+    {n_clusters}
+    n_neighbors : int
+        Points that each point is joined to.
+    metric : {"cosine", "euclidean"}
+        "cosine" compares the directions of the points, "euclidean" the points as they are.
+    {affinity}
+    {affine, assign_labels, n_init, store, n_jobs, random_state, verbose}
+
+    Attributes
+    ----------
+    {labels_, confidence_, explained_, outlier_score_, layers_}
+    codes_ : csr_array of shape (n, n)
+        Row i has the weights of the neighbours of point i.
+    affinity_matrix_ : csr_array of shape (n, n)
+        ``(Z + Z^T) / 2``.
+    neighbors_ : ndarray of shape (n, n_neighbors)
+        Nearest first, ties by index.
+    scale_ : ndarray of shape (n,)
+        The distance of each point to its seventh neighbour.
+    {affine_, first_equal_, fit_X_, graph_, n_connected_components_, n_clusters_, cluster_counts_,
+     structure_found_, embedding_, eigenvalues_, n_features_in_}
+
+    See Also
+    --------
+    LocalScalingSpectralClustering : The same weights between all points.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from srsg import NeighborGraph
+    >>> from srsg.metrics import clustering_accuracy
+    >>> X, y = load_digits(n_class=5, return_X_y=True)
+    >>> clustering_accuracy(y, NeighborGraph(5, random_state=0).fit_predict(X)) > 0.95
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **GraphClusterer._parameter_constraints,
+        "metric": [StrOptions({"cosine", "euclidean"})],
+    }
+
+    coder: ClassVar[type[Coder]] = NeighborCoder
+
+    n_neighbors: int = 15
+    metric: Literal["cosine", "euclidean"] = "cosine"
+    affinity: Affinity = "codes"
+    affine: bool | float = False
+
+    def _coder(self) -> Coder:
+        coder = super()._coder()
+        return coder if self.metric == "cosine" else EuclideanNeighborCoder(**vars(coder))
