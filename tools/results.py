@@ -20,7 +20,7 @@ PARTS = ROOT / "docs" / "results" / "parts"
 MANIFEST = ROOT / "docs" / "results" / "manifest.json"
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")
 
-LABELS = ("kernels", "points", "coding", "graph.py", "cutting", "estimators")
+LABELS = ("kernels", "points.py", "principal.py", "coding", "graph.py", "cutting", "estimators")
 """What decides labels, in ``src/srsg``."""
 
 CHOICE = (*LABELS, "counting", "explaining", "search")
@@ -50,7 +50,10 @@ COMMANDS: dict[str, tuple[str, tuple[str, ...]]] = {
         ("cutting", "kernels/graphs.py"),
     ),
     "approximate": ("python -m benchmarks.approximate --write FILE", LABELS),
-    "bad-cases": ("python -m benchmarks.bad_cases --write FILE", ("kernels", "coding", "points")),
+    "bad-cases": (
+        "python -m benchmarks.bad_cases --write FILE",
+        ("kernels", "coding", "points.py"),
+    ),
     "house": ("python -m benchmarks.house --src OTHER/src --src src --write FILE", ("",)),
 }
 """For each part: the command that makes it, and the code in ``src/srsg`` that decides it."""

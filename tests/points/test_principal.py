@@ -13,7 +13,7 @@ from srsg.coding import l1, l1_codes
 from srsg.coding.l1 import WorkingSets
 from srsg.coding.neighbors import nearest_neighbors
 from srsg.points import unit_points
-from srsg.points.principal import PrincipalAxes, along, bytes_of_axes, principal_axes
+from srsg.principal import PrincipalAxes, along, bytes_of_axes, principal_axes
 from srsg.running import ThreadEngine
 
 HALF_LAM = 0.05

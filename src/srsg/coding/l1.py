@@ -38,7 +38,7 @@ from srsg.kernels.codes import renew
 from srsg.kernels.correlations import nearest, violators
 from srsg.kernels.lasso import certify, solve_working_sets
 from srsg.points import Points, Queries, Rows, kernel_rows, row_slices
-from srsg.points.principal import (
+from srsg.principal import (
     POINTS_PER_FEATURE,
     PrincipalAxes,
     along,
@@ -60,6 +60,9 @@ MOST_ROUNDS = 12
 """Rounds in which rows that are close become groups. Groups of points at least halve in number. New
 vectors are in no working set, so a group of theirs may take in one point after the other instead of
 another group."""
+
+SAME = 1e-12
+"""Coefficients that differ by no more than this are taken for the same."""
 
 ROUNDING = 1e-14
 """Rounding of the inner products of unit vectors: no smaller violation means anything."""
@@ -272,22 +275,34 @@ def solve_exactly(
         if n_scans == 1:
             order = np.argsort(np.concatenate([block.rows for block in blocks]))
             neighbors = np.concatenate([block.neighbors for block in blocks])[order]
-        if n_scans == 1 and len(active) > engine.block_size:
+        if n_scans == 1 and (points.in_shards or len(active) > engine.block_size):
             # Working sets are known now, so points that share members can go into the same block.
             own = queries.own[active.rows]
             active = active[locality_order(own, active.codes, points.n, engine.block_size)]
-    sets = WorkingSets.concatenate([block.done for block in scanned])
+    sets, violation, gap = _certified(scanned)
     if n_kept:
-        # Codes from a store are not taken on trust: one more scan certifies them.
+        # Codes from a store are not taken on trust: one more scan certifies them. It must not
+        # change the last bits of those that are right.
         check = L1Scan(max(tol, ROUNDING) / 2, 0, engine.block_size, points.n, last=True)
         label = f"certificates of {len(sets.rows)} points"
-        scanned = _scan(check, points, queries, sets, engine, label)
-        sets = WorkingSets.concatenate([block.done for block in scanned])
-    certificates = zip(*(block.certificate for block in scanned), strict=True)
-    violation, gap = map(np.concatenate, certificates)
+        again = _certified(_scan(check, points, queries, sets, engine, label))
+        changes = (
+            abs(again[0].codes.to_csr(points.n) - sets.codes.to_csr(points.n)),
+            abs(again[1] - violation),
+            abs(again[2] - gap),
+        )
+        if not max(change.max() for change in changes) <= SAME:
+            sets, violation, gap = again
     # Blocks finished in the order of the scans, so everything is put back in the order of the rows.
     order = np.argsort(sets.rows)
     return SolvedSets(sets[order], violation[order], gap[order], neighbors, n_scans)
+
+
+def _certified(blocks: Sequence[Scanned]) -> tuple[WorkingSets, FloatArray, FloatArray]:
+    """The codes of several blocks that are done, their violations and gaps."""
+    certificates = zip(*(block.certificate for block in blocks), strict=True)
+    violation, gap = map(np.concatenate, certificates)
+    return WorkingSets.concatenate([block.done for block in blocks]), violation, gap
 
 
 def with_principal_axes(points: Points, sets: WorkingSets, engine: Engine) -> Points:

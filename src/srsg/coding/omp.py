@@ -104,4 +104,5 @@ def _pursue(
         if ended.all():
             break
         add_and_refit(all_points, targets, codes, chosen, ended)
+        del resid, correlations  # before the next ones take as much memory again
     return codes.to_csr(points.n), neighbors

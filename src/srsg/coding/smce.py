@@ -21,6 +21,9 @@ from srsg.running import Engine, ThreadEngine
 from srsg.running.warnings import warn_user
 from srsg.types import FloatArray, IntArray
 
+ROUNDING = 1e-11
+"""Penalties up to this are lost beside the squared lengths of unit directions."""
+
 UNCERTAIN = 1e-3
 """A duality gap that a code of any use stays below: as a rule they are below 1e-12."""
 
@@ -101,7 +104,9 @@ def smce_codes(
     neighbors, codes, distances, gap = _coded(points, points.x, every, lam, count, engine)
     if not np.isfinite(codes).all():
         raise ValueError(f"lam={lam} is too large: the codes overflow.")
-    if (uncertain := np.flatnonzero(gap[equal.owner] > UNCERTAIN)).size:
+    # A penalty below rounding has no certificate in any case.
+    uncertain = np.flatnonzero(gap[equal.owner] > UNCERTAIN)
+    if uncertain.size and lam > ROUNDING:
         warn_user(
             f"The codes of {uncertain.size} point(s) may be wrong: rows {name_rows(uncertain)} "
             "differ from others by rounding errors only. Round the data, or leave out near copies.",

@@ -47,6 +47,9 @@ LEAST_STABILITY = 0.5
 LEAST_STABILITY = 0.5
 """Agreement between samples below which a report calls labels unstable."""
 
+FEW = 0.05
+"""Features that are zero but for this share or less, as words in texts are, are not halved."""
+
 LEAST_POINTS = 10
 """The fewest points that samples can be drawn from."""
 
@@ -180,7 +183,7 @@ class StabilitySearch(ClusterMixin, BaseEstimator):
         candidates = self._candidates(columns, X)
         seed = int(rng.randint(2**31 - 1))
         rounds = draw_rounds(
-            X.shape, self.n_resamples, rng, table=columns.of_a_table, halve=not sparse.issparse(X)
+            X.shape, self.n_resamples, rng, table=columns.of_a_table, halve=share_of_values(X) > FEW
         )
         n_drawn = min(len(sample.rows) for sample in rounds[0])
         if self.n_clusters != "auto" and self.n_clusters > n_drawn:
@@ -296,6 +299,11 @@ class StabilitySearch(ClusterMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def share_of_values(X: Any) -> float:
+    """The share of entries that are not zero."""
+    return (X.count_nonzero() if sparse.issparse(X) else np.count_nonzero(X)) / np.prod(X.shape)
 
 
 def _lie_apart(model: Any, X: Any, counted: ScoredCounts) -> bool:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from srsg.kernels.arrays import DenseRows, LeftOut, SparseRows
-from srsg.points.principal import PrincipalAxes
+from srsg.principal import PrincipalAxes
 from srsg.types import FloatArray, Graph, IntArray, Matrix
 
 UnitRows: TypeAlias = Any

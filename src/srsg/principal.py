@@ -87,7 +87,7 @@ def bytes_of_axes(n_points: int, n_features: int) -> float:
 
     Examples
     --------
-    >>> from srsg.points.principal import bytes_of_axes
+    >>> from srsg.principal import bytes_of_axes
     >>> bytes_of_axes(70_000, 784)
     240606464.0
     """
@@ -113,7 +113,7 @@ def principal_axes(x: NDArray[np.floating], strength: float) -> FloatArray | Non
     Examples
     --------
     >>> import numpy as np
-    >>> from srsg.points.principal import principal_axes
+    >>> from srsg.principal import principal_axes
     >>> plane = np.linspace(0, 3, 99)
     >>> x = np.column_stack([np.cos(plane), np.sin(plane), 0 * plane, 0 * plane])
     >>> principal_axes(x, 0.05).shape
@@ -136,7 +136,7 @@ def along(
     Examples
     --------
     >>> import numpy as np
-    >>> from srsg.points.principal import along
+    >>> from srsg.principal import along
     >>> scores, rest = along(np.array([[1.0], [0.0]]), np.array([[3.0, 4.0]]))
     >>> scores, rest.round(3)
     (array([[3.]], dtype=float32), array([4.], dtype=float32))
