@@ -15,7 +15,7 @@ with these very points in view.
 
 Lines are drawn in three spaces: that of the points; the same with its principal axes scaled to
 similar lengths, where clusters differ in directions of little variance; and that of the squares and
-products of the columns, where subspaces through one origin are apart. ``benchmarks/calibration.py``
+products of the columns, where subspaces through one origin are apart. ``benchmarks/structure.py``
 measures how often noise has a valley: the level is 5 %.
 """
 
