@@ -227,7 +227,8 @@ class StabilitySearch(ClusterMixin, BaseEstimator):
         if self.n_clusters == "auto":
             learnt |= attributes_of_counts(evidence)
             if builds_graph(model):  # the clusterer has it too, for its report and its file
-                vars(clusterer_of(model)).update(attributes_of_counts(evidence))
+                for name, value in attributes_of_counts(evidence).items():
+                    setattr(clusterer_of(model), name, value)
         return learnt
 
     @property
