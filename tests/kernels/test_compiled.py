@@ -8,7 +8,6 @@ import subprocess
 import sys
 
 import pytest
-from numba.core import event
 
 import srsg.kernels.compiled as compiled
 
@@ -117,15 +116,8 @@ def test_only_the_last_versions_are_kept(tmp_path):
     assert left == {"other", *(folders[k].name for k in (1, 3, 4, 5))}
 
 
-def test_garbage_collection_is_paused_while_numba_compiles():
-    seen = []
-
-    class Collecting(event.Listener):
-        def on_start(self, event):
-            pass
-
-        def on_end(self, event):
-            seen.append(gc.isenabled())
+def test_garbage_collection_is_paused_from_the_first_kernel_on():
+    told = []
 
     @compiled.helper()
     def twice(x):
@@ -136,8 +128,20 @@ def test_garbage_collection_is_paused_while_numba_compiles():
         return twice(x) + 1
 
     assert gc.isenabled()
-    with event.install_listener("numba:compile", Collecting()):
+    with compiled.when_compiling(lambda: told.append(gc.isenabled())):
+        assert gc.isenabled()
         assert apply(5.0) == 11
-    # The helper ends within the kernel; after the kernel, collection is on again.
-    assert seen[0] is False
+        assert not gc.isenabled()
+        assert apply(5) == 11
     assert gc.isenabled()
+    assert told == [False]  # once, however many kernels are compiled
+
+
+def test_garbage_collection_stays_off_for_those_who_switched_it_off():
+    gc.disable()
+    try:
+        with compiled.when_compiling(lambda: None):
+            pass
+        assert not gc.isenabled()
+    finally:
+        gc.enable()

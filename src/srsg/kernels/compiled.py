@@ -4,7 +4,7 @@ import gc
 import os
 import shutil
 import tempfile
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -111,39 +111,29 @@ class _Once(event.Listener):
     def on_start(self, event):
         tell, self._tell = self._tell, None
         if tell is not None:
+            # Compiling makes millions of objects, and nearly all of them stay in use. Python's
+            # search for garbage among them would take a sixth of the time.
+            gc.disable()
             tell()
 
     def on_end(self, event):
         pass
 
 
+@contextmanager
 def when_compiling(tell):
     """A context in which ``tell`` is called, once, when a kernel is compiled.
 
-    Kernels that are loaded from the cache do not count: numba reports what it compiles itself.
+    From then on, garbage collection pauses until the context ends. Kernels that are loaded from the
+    cache do not count: numba reports what it compiles itself.
     """
-    return event.install_listener("numba:compile", _Once(tell))
-
-
-class _NoCollection(event.Listener):
-    """Pauses Python's search for garbage, which takes a sixth of the compile time, for nothing.
-
-    Compiling makes millions of objects, and nearly all of them are still in use when it ends.
-    """
-
-    def __init__(self):
-        self._was_on = []  # one entry for each function on its way: helpers within kernels
-
-    def on_start(self, event):
-        self._was_on.append(gc.isenabled())
-        gc.disable()
-
-    def on_end(self, event):
-        if self._was_on.pop():
+    was_on = gc.isenabled()
+    try:
+        with event.install_listener("numba:compile", _Once(tell)):
+            yield
+    finally:
+        if was_on:
             gc.enable()
-
-
-event.register("numba:compile", _NoCollection())
 
 
 HELPER_OPTIONS = {**_OPTIONS, "no_cpython_wrapper": True}

@@ -79,12 +79,9 @@ def announce_compiling(progress: Progress) -> AbstractContextManager[None]:
 
     Compiling takes up to a minute and happens once, in the first fit or the first prediction.
     """
-    if progress is SILENT:
-        return nullcontext()
     from srsg.kernels.compiled import when_compiling
 
-    listening: AbstractContextManager[None] = when_compiling(lambda: progress.note(COMPILING))  # type: ignore[no-untyped-call]
-    return listening
+    return when_compiling(lambda: progress.note(COMPILING))
 
 
 _listener: ContextVar[Progress | None] = ContextVar("listener", default=None)
