@@ -5,8 +5,6 @@ products with vectors take as many steps as the points have non-zeros. Only bloc
 are dense: some vectors, and their correlations with all points.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """Points for a command: how they are read, checked and prepared, with notes for the user."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The base of all estimators: parameters in, a fitted graph and its clusters out."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Sparse codes: as the kernels hold them, as a matrix and as a graph."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from srsg.kernels.arrays import Codes

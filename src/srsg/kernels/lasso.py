@@ -6,8 +6,6 @@ ridge term for the elastic net. Restricted to a few points and divided by two, t
 on its diagonal, and ``b`` their correlations with x.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from srsg.kernels.arrays import Certificate, Codes, InsideTerms

@@ -10,8 +10,6 @@ problems well-conditioned, so conjugate gradients take few steps; and every pair
 many problems, so that their inner products can be looked up.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from srsg.kernels.codes import keep_sorted_support, residual

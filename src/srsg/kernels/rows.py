@@ -12,8 +12,6 @@ Rows are compared with dense vectors in both cases. Sums over a sparse row are t
 its non-zeros in the order of the columns, so an inner product depends on its two operands alone.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numba import types
 from numba.extending import overload

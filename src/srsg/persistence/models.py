@@ -5,8 +5,6 @@ its parameters, the names of its features and the versions that wrote it. Where 
 (threads, folders) is not part of it: the person who loads it decides that.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import replace

@@ -4,8 +4,6 @@ Anyone can write a file, and compiled loops read indices without checking bounds
 a saved model or a kept result has a rule, and arrays that break their rule are refused.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

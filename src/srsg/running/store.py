@@ -10,8 +10,6 @@ blocks that have rows in common only one is read. Every array is checked when it
 :mod:`srsg.running.checking`.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import zipfile

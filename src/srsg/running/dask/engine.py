@@ -6,8 +6,6 @@ shards travel between workers. A shard is made from a chunk that a worker reads,
 receives. The client knows how, so a shard that is lost with its worker can be made again.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
