@@ -20,11 +20,7 @@ from srsg.memory import free_memory, in_bytes, in_words
 PROGRAM = """
 import pickle, sys
 sys.path[:] = pickle.load(sys.stdin.buffer)
-class WithoutPandas:
-    def find_spec(name, path=None, target=None):
-        if name == "pandas":
-            raise ModuleNotFoundError(name)
-sys.meta_path.insert(0, WithoutPandas)
+sys.modules["pandas"] = None
 from srsg.files.guard import answer
 answer()
 """

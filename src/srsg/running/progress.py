@@ -83,8 +83,7 @@ def announce_compiling(progress: Progress) -> AbstractContextManager[None]:
         return nullcontext()
     from srsg.kernels.compiled import when_compiling
 
-    listening: AbstractContextManager[None] = when_compiling(lambda: progress.note(COMPILING))  # type: ignore[no-untyped-call]
-    return listening
+    return when_compiling(lambda: progress.note(COMPILING))  # type: ignore[no-any-return, no-untyped-call]
 
 
 _listener: ContextVar[Progress | None] = ContextVar("listener", default=None)
