@@ -20,7 +20,11 @@ from srsg.memory import free_memory, in_bytes, in_words
 PROGRAM = """
 import pickle, sys
 sys.path[:] = pickle.load(sys.stdin.buffer)
-sys.modules["pandas"] = None
+class WithoutPandas:
+    def find_spec(name, path=None, target=None):
+        if name == "pandas":
+            raise ModuleNotFoundError(name)
+sys.meta_path.insert(0, WithoutPandas)
 from srsg.files.guard import answer
 answer()
 """
