@@ -1,7 +1,5 @@
 """Synthetic data: points on several subspaces, on curved manifolds, and on two linked knots."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 import numpy as np

@@ -5,8 +5,6 @@ products with vectors take as many steps as the points have non-zeros. Only bloc
 are dense: some vectors, and their correlations with all points.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -156,8 +154,7 @@ class Points:
     ) -> tuple[NDArray[np.float32], LeftOut]:
         """The :meth:`correlations`, or those along the principal axes, and what these leave out."""
         if self.principal is None:
-            left_out = LeftOut(np.zeros(len(vectors), np.float32), np.zeros(self.n, np.float32))
-            return self.correlations(vectors, room), left_out
+            return self.correlations(vectors, room), LeftOut.nothing(len(vectors), self.n)
         correlations, left_out = self.principal.correlations(vectors, room[: len(vectors)])
         far = np.flatnonzero(left_out.vectors > self.principal.longest)
         if len(far):

@@ -255,7 +255,7 @@ def test_the_graph_of_all_points_is_built_once(monkeypatch, n_clusters):
         return explained_points(*arguments)
 
     monkeypatch.setattr("srsg.estimators.base.build_graph", counting)
-    monkeypatch.setattr("srsg.estimators.base.explained_points", counting_explained)
+    monkeypatch.setattr("srsg.explaining.fitted.explained_points", counting_explained)
     monkeypatch.setattr("srsg.search.search.confidence", counting_confidence)
     scaled = PreparedClusterer(L1Graph(affine=True), scale="standard")
     candidates = {"l1": L1Graph(), "ridge": RidgeGraph(), "scaled": scaled}

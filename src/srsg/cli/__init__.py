@@ -3,8 +3,6 @@
 A command imports what it needs inside its function, so that ``srsg --help`` is instant.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 

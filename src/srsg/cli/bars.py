@@ -1,7 +1,5 @@
 """Progress on the terminal: what is running, how much of it is done, and the time left."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """``srsg cluster``: data in, labels out."""
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The options of ``srsg cluster``, by subject, and which of them exclude each other."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from inspect import signature
 from pathlib import Path

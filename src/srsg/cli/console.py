@@ -1,7 +1,5 @@
 """Messages and errors on the terminal."""
 
-from __future__ import annotations
-
 import os
 import re
 import sys

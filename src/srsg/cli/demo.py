@@ -1,7 +1,5 @@
 """``srsg demo``: all methods on data of scikit-learn, and a report on SRSG."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 

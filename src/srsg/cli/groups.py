@@ -1,7 +1,5 @@
 """Options in groups: a command takes one small object for the options on one subject."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from functools import wraps

@@ -1,7 +1,5 @@
 """Points for a command: how they are read, checked and prepared, with notes for the user."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -63,9 +61,8 @@ def read(
         else:
             from srsg.running.dask.files import read_table_on
 
-            table = read_table_on(
-                scheduler, data, reading.columns, reading.variable, reading.labels
-            )
+            chosen = {name: vars(reading)[name] for name in ("labels", "columns", "variable")}
+            table = read_table_on(scheduler, data, **chosen)
     tell(progress, [*table.notes, *_notes_on_gaps(table.X, impute)])
     if append:
         try:

@@ -1,7 +1,5 @@
 """Facts about a table, and whether it can be clustered."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any

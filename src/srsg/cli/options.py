@@ -1,7 +1,5 @@
 """How options are declared, and those that several commands share."""
 
-from __future__ import annotations
-
 import csv
 import re
 from functools import partial

@@ -1,7 +1,5 @@
 """What commands write: files, checked before long work, and the summary of a clustering."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """``srsg predict``: the clusters of new points."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The base of all estimators: parameters in, a fitted graph and its clusters out."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,27 +27,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from srsg.coding.coder import Coder, build_graph, new_codes, prepared, row_lengths
 from srsg.counting.counts import count_clusters, p_value_of_valleys, with_structure
 from srsg.counting.reproducibility import ScoredCounts
-from srsg.cutting.cut import (
-    Clusters,
-    CutOptions,
-    check_cluster_count,
-    cut_graph,
-    cut_graph_each,
-    spectral_graph,
-    tree_of,
-)
+from srsg.cutting import cut
 from srsg.cutting.embedding import connected_components
 from srsg.estimators.callbacks import CallbackSupport, reported_to_callbacks, with_callbacks
-from srsg.explaining.fitted import (
-    NewPoints,
-    assign_new,
-    confidence_of_new,
-    confidence_of_points,
-    explained_new,
-    explained_points,
-    fitted_codes,
-    warn_of_unusual_lengths,
-)
+from srsg.explaining import fitted
 from srsg.explaining.outliers import outlier_scores
 from srsg.graph import FittedGraph
 from srsg.running import Engine, ThreadEngine
@@ -251,7 +232,7 @@ class GraphClusterer(
         """
         with self._running(X) as (coder, points, names, run):
             if self.n_clusters != "auto":
-                check_cluster_count(self.n_clusters, points.shape[0])
+                cut.check_cluster_count(self.n_clusters, points.shape[0])
             graph = build_graph(coder, points, run)
             clusters, counted = self._cut(graph, run)
         return self._learn(graph, names, clusters, counted)
@@ -289,7 +270,7 @@ class GraphClusterer(
         check_is_fitted(self, "graph_")
         self._validate_params()
         if self.n_clusters != "auto":
-            check_cluster_count(self.n_clusters, self.graph_.n)
+            cut.check_cluster_count(self.n_clusters, self.graph_.n)
         run = ThreadEngine(self.n_jobs, progress_for(self.verbose))
         learnt = vars(self)
         names = {name: learnt[name] for name in INPUT_NAMES if name in learnt}
@@ -328,7 +309,7 @@ class GraphClusterer(
         csr_array of shape (n_samples, n_samples)
             ``codes_``; the edges of a method without codes.
         """
-        return fitted_codes(self.fit(X).graph_)
+        return fitted.fitted_codes(self.fit(X).graph_)
 
     def transform(self, X: Matrix) -> sparse.csr_array:
         """Code new points over all fitted ones.
@@ -447,7 +428,7 @@ class GraphClusterer(
         _check_novelty(novelty)
         fit = self._one_fit("explained_", "valley_p_value_")
         new = fit._assigned(X)
-        sure = confidence_of_new(
+        sure = fitted.confidence_of_new(
             fit.graph_, fit._clusters, new, fit.explained_, fit.valley_p_value_
         )
         return fit._labels_with_novel(new, novelty), sure
@@ -466,7 +447,7 @@ class GraphClusterer(
             Compare with ``1 - explained_``, the same of the fitted points.
         """
         fit = self._one_fit()
-        return 1.0 - explained_new(fit.graph_, fit._clusters, fit._assigned(X))
+        return 1.0 - fitted.explained_new(fit.graph_, fit._clusters, fit._assigned(X))
 
     def relabel(
         self, n_clusters: NClusters | None = None, *, random_state: RandomState = None
@@ -489,19 +470,17 @@ class GraphClusterer(
         """
         check_is_fitted(self, "graph_" if n_clusters is not None else "labels_")
         run, graph = ThreadEngine(self.n_jobs), self.graph_
-        if random_state is None:
-            random_state = self.random_state
+        state = self.random_state if random_state is None else random_state
         if n_clusters is None and self.assign_labels == "tree":
             n_clusters = self.n_clusters_
         if n_clusters is not None:
             if n_clusters != "auto":
-                check_cluster_count(n_clusters, graph.n)
-            return self._cut(graph, run, n_clusters, random_state)[0].labels
+                cut.check_cluster_count(n_clusters, graph.n)
+            return self._cut(graph, run, n_clusters, state)[0].labels
         # One row for each distinct point, as K-means had them in the fit.
         vectors = self.embedding_ if graph.equal.all_differ else self.embedding_[graph.equal.first]
-        spectral = spectral_graph(graph, "codes", run)
-        options = self._cut_options()
-        return spectral.labels(vectors, self.n_clusters_, options, random_state, run)
+        spectral = cut.spectral_graph(graph, "codes", run)
+        return spectral.labels(vectors, self.n_clusters_, self._cut_options(), state, run)
 
     def relabel_each(
         self, counts: Sequence[int], *, random_state: RandomState = None
@@ -525,10 +504,10 @@ class GraphClusterer(
         """
         check_is_fitted(self, "graph_")
         for count in counts:
-            check_cluster_count(count, self.graph_.n)
+            cut.check_cluster_count(count, self.graph_.n)
         run = ThreadEngine(self.n_jobs)
         state = self.random_state if random_state is None else random_state
-        return cut_graph_each(self.graph_, counts, self._cut_options(), state, run)
+        return cut.cut_graph_each(self.graph_, counts, self._cut_options(), state, run)
 
     def spectrum(self, count: int) -> FloatArray:
         """Leading eigenvalues of the normalised graph that was clustered.
@@ -546,7 +525,7 @@ class GraphClusterer(
         """
         check_is_fitted(self, "eigenvalues_")
         run = ThreadEngine(self.n_jobs)
-        spectral = spectral_graph(self.graph_, self._cut_options().affinity, run)
+        spectral = cut.spectral_graph(self.graph_, self._cut_options().affinity, run)
         return spectral.embedded(count, spectral.bridge(self.n_clusters_), run).eigenvalues
 
     def best_counts(self, n_best: int = 3) -> list[int]:
@@ -574,7 +553,7 @@ class GraphClusterer(
         :func:`srsg.explaining.confidence.soft_labels`, times how well the members of its cluster
         explain it beside the best-explained tenth of the points.
         """
-        return confidence_of_points(self._clusters, self.explained_, self.valley_p_value_)
+        return fitted.confidence_of_points(self._clusters, self.explained_, self.valley_p_value_)
 
     @cached_property
     def valley_p_value_(self) -> float:
@@ -591,7 +570,7 @@ class GraphClusterer(
         See :mod:`srsg.explaining.explanation`.
         """
         check_is_fitted(self, "labels_")
-        return explained_points(self.graph_, self.labels_)
+        return fitted.explained_points(self.graph_, self.labels_)
 
     @cached_property
     def outlier_score_(self) -> FloatArray:
@@ -600,27 +579,27 @@ class GraphClusterer(
         It ranks the points, see :func:`srsg.explaining.outliers.outlier_scores`.
         """
         check_is_fitted(self, "labels_")
-        return outlier_scores(self.explained_, fitted_codes(self.graph_))
+        return outlier_scores(self.explained_, fitted.fitted_codes(self.graph_))
 
     @cached_property
     def layers_(self) -> NDArray[np.intp]:
         """Labels from a tree of the graph, fine ones first; see :mod:`srsg.cutting.tree`."""
         check_is_fitted(self, "graph_")
-        layers = tree_of(self.graph_, self._cut_options().affinity).layers()
+        layers = cut.tree_of(self.graph_, self._cut_options().affinity).layers()
         return np.column_stack([self.graph_.equal.spread_labels(layer) for layer in layers.T])
 
     @property
-    def _clusters(self) -> Clusters:
+    def _clusters(self) -> cut.Clusters:
         check_is_fitted(self, "labels_")
-        return Clusters(self.labels_, self.embedding_, self.eigenvalues_, self.n_clusters_)
+        return cut.Clusters(self.labels_, self.embedding_, self.eigenvalues_, self.n_clusters_)
 
     @property
     def _n_features_out(self) -> int:
         return self.graph_.n
 
-    def _cut_options(self) -> CutOptions:
+    def _cut_options(self) -> cut.CutOptions:
         affinity: Any = self.affinity
-        return CutOptions(affinity, self.assign_labels, self.n_init)
+        return cut.CutOptions(affinity, self.assign_labels, self.n_init)
 
     def _cut(
         self,
@@ -628,7 +607,7 @@ class GraphClusterer(
         run: Engine,
         n_clusters: NClusters | None = None,
         random_state: RandomState = None,
-    ) -> tuple[Clusters, ScoredCounts | None]:
+    ) -> tuple[cut.Clusters, ScoredCounts | None]:
         """The clusters of a graph and, if their number was not given, the evidence for it."""
         if n_clusters is None:
             n_clusters, random_state = self.n_clusters, self.random_state
@@ -639,7 +618,7 @@ class GraphClusterer(
         if n_clusters == "auto":
             counted = count_clusters(graph, options, random_state, run)
             n_clusters = counted.n_clusters
-        clusters = cut_graph(graph, n_clusters, options, random_state, run)
+        clusters = cut.cut_graph(graph, n_clusters, options, random_state, run)
         return clusters, counted and with_structure(counted, graph, clusters)
 
     @contextmanager
@@ -679,7 +658,7 @@ class GraphClusterer(
         self,
         graph: FittedGraph,
         names: dict[str, Any],
-        clusters: Clusters | None = None,
+        clusters: cut.Clusters | None = None,
         counted: ScoredCounts | None = None,
     ) -> Self:
         """Copy results to attributes."""
@@ -710,28 +689,24 @@ class GraphClusterer(
         """New points in the form of the fitted ones, their lengths, and the engine for them."""
         checked = validate_data(self, X, **ACCEPTED, reset=False)
         coder = self.graph_.coder
-        run = start_engine(
-            self.n_jobs,
-            progress_for(self.verbose),
-            x=checked if coder.unit else None,
-            on_cluster=coder.on_cluster,
-        )
+        progress, bounded = progress_for(self.verbose), checked if coder.unit else None
+        run = start_engine(self.n_jobs, progress, x=bounded, on_cluster=coder.on_cluster)
         return prepared(coder, checked, fitted=self.graph_)[0], row_lengths(checked), run
 
-    def _assigned(self, X: Matrix) -> NewPoints:
+    def _assigned(self, X: Matrix) -> fitted.NewPoints:
         """New points with their codes and clusters."""
         new, lengths, run = self._prepared_new(X)
         with announce_compiling(run.progress):
-            return assign_new(self.graph_, self._clusters, new, lengths, run)
+            return fitted.assign_new(self.graph_, self._clusters, new, lengths, run)
 
-    def _labels_with_novel(self, new: NewPoints, novelty: float | None) -> NDArray[np.intp]:
+    def _labels_with_novel(self, new: fitted.NewPoints, novelty: float | None) -> NDArray[np.intp]:
         """The labels, -1 for points that are explained worse than nearly all fitted ones."""
         if novelty is None:
-            warn_of_unusual_lengths(new)
+            fitted.warn_of_unusual_lengths(new)
             return new.labels
         # The fitted points say what is usual, so no threshold has to be chosen.
         least = np.quantile(self.explained_, novelty)
-        explained = explained_new(self.graph_, self._clusters, new)
+        explained = fitted.explained_new(self.graph_, self._clusters, new)
         return np.where((explained < least) | (new.usual < 1), -1, new.labels)
 
     def __sklearn_tags__(self) -> Tags:

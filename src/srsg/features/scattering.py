@@ -1,7 +1,5 @@
 """The scattering transform as a scikit-learn transformer."""
 
-from __future__ import annotations
-
 from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
 from typing import Any, ClassVar, Self

@@ -4,8 +4,6 @@ The filters, Morlet wavelets and a low-pass filter, are those of Bruna and Malla
 parameters that ScatNet and kymatio use.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import lru_cache
 

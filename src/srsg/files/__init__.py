@@ -1,7 +1,5 @@
 """Data files: points in, labels and graphs out."""
 
-from __future__ import annotations
-
 from srsg.files.atomic import atomic_write, check_writable
 from srsg.files.contents import Table
 from srsg.files.errors import FileError

@@ -1,7 +1,5 @@
 """Points from NumPy's files, and the choice among several arrays."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path

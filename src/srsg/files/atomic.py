@@ -1,7 +1,5 @@
 """Atomic writes: a reader finds the old content or the new, never a part."""
 
-from __future__ import annotations
-
 import os
 import re
 import secrets

@@ -1,7 +1,5 @@
 """From the contents of a file to a table: rows, numbers, labels, no missing values."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

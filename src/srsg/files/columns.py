@@ -1,7 +1,5 @@
 """Tables as Arrow tables, and which of their columns are points, labels or identifiers."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """The options of a reader, the contents it returns, and the table that users get."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path

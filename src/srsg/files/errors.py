@@ -1,7 +1,5 @@
 """Errors for files that cannot be read or written: one line that names the file."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from importlib import import_module

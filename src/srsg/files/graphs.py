@@ -1,8 +1,6 @@
 """Graphs to files, by the ending of the name: for SciPy, for spreadsheets, and as GraphML for
 Gephi, Cytoscape, networkx and igraph."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Iterator
 from io import TextIOWrapper

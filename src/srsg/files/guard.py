@@ -4,8 +4,6 @@ A small file can unpack to any size, and parsers of damaged files crash. Both en
 It is a fence and no prison: it runs with the rights of the user.
 """
 
-from __future__ import annotations
-
 import os
 import pickle
 import subprocess

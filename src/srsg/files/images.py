@@ -1,7 +1,5 @@
 """Points from a folder of images."""
 
-from __future__ import annotations
-
 import os
 from collections import Counter
 from collections.abc import Iterator

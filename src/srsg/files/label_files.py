@@ -1,7 +1,5 @@
 """Labels from a file of their own."""
 
-from __future__ import annotations
-
 import csv
 from pathlib import Path
 

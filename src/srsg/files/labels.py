@@ -1,7 +1,5 @@
 """Labels: the usual names of their columns, and labels as integers."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

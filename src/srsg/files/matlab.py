@@ -1,7 +1,5 @@
 """Points from MATLAB files and from HDF5, the format of MATLAB files since version 7.3."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

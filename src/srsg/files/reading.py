@@ -1,7 +1,5 @@
 """Points from any file: find the reader, then check what it returns."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from importlib import import_module

@@ -1,7 +1,5 @@
 """Points from tables: CSV and its relatives, Parquet, Feather, spreadsheets."""
 
-from __future__ import annotations
-
 import gzip
 import sys
 from dataclasses import replace

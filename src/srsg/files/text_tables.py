@@ -5,8 +5,6 @@ are numbers, is decided here by the whole column: a reader that guesses types fr
 wrong further down.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import re

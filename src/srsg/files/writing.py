@@ -1,7 +1,5 @@
 """Labels to files, by the ending of the name: alone, or beside the columns of the input."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import io

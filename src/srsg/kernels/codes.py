@@ -1,11 +1,10 @@
 """Sparse codes: as the kernels hold them, as a matrix and as a graph."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from srsg.kernels.arrays import Codes
 from srsg.kernels.compiled import helper, inlined, kernel
+from srsg.kernels.linalg import assign
 from srsg.kernels.rows import row_count, row_length, subtract_row, write_row
 
 
@@ -67,8 +66,7 @@ def renew(codes, joining, count):
     for p in range(codes.size.shape[0]):
         # A point that joins starts from whatever value the old row has at its place: every start
         # leads to a minimiser.
-        for k in range(kept):
-            new.value[p, k] = codes.value[p, k]
+        assign(new.value[p, :kept], codes.value[p])
         size = 0
         for k in range(codes.size[p]):
             if codes.value[p, k] != 0.0:

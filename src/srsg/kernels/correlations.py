@@ -6,8 +6,6 @@ nor on what was left out of it, and thus neither on the number of threads nor on
 blocks.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from srsg.kernels.arrays import SortedLists

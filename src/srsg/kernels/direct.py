@@ -8,16 +8,8 @@ cost the cube.
 
 import numpy as np
 
+from srsg.kernels import linalg
 from srsg.kernels.compiled import ZERO, helper, inlined
-from srsg.kernels.linalg import (
-    cholesky_solve,
-    dot,
-    find_nonzeros,
-    in_float64,
-    more_cholesky,
-    null_direction,
-    remove_row,
-)
 
 POINTS_PER_UPDATE = 8
 """A factor is updated if at most one in this many of its points leaves; otherwise, making a new one
@@ -32,19 +24,19 @@ def minimise_on_support(gram, b, half_lam, z, support, factor, target):
     is then along these, without raising the l1 norm, until a coordinate is zero. ``support``,
     ``factor`` and ``target`` are room to work in.
     """
-    count = find_nonzeros(z, support)
+    count = linalg.find_nonzeros(z, support)
     # How many rows of the factor are there already.
     known = ZERO
     # A step that does not reach the minimiser leaves a smaller support, so this ends.
     for _ in range(z.shape[0] + 1):
-        known = more_cholesky(gram, support, known, count, factor)
+        known = linalg.more_cholesky(gram, support, known, count, factor)
         if known < count:
             move_to_smaller_support(z, support, known, factor, target)
         else:
             # The gradient with these signs is zero where ``G z = b - half_lam sign(z)``.
             for a in range(count):
                 target[a] = b[support[a]] - half_lam * np.sign(z[support[a]])
-            cholesky_solve(factor, count, target)
+            linalg.cholesky_solve(factor, count, target)
             if move_towards(gram, b, half_lam, z, support, count, target):
                 return
         count, known = drop_zeros(z, support, count, known, factor)
@@ -57,7 +49,7 @@ def move_to_smaller_support(z, support, independent, factor, direction):
     signs = np.empty(independent + 1)
     for a in range(independent + 1):
         signs[a] = np.sign(z[support[a]])
-    null_direction(factor, independent, signs, direction)
+    linalg.null_direction(factor, independent, signs, direction)
     to_first_zero(z, support, independent + 1, direction, np.inf)
 
 
@@ -69,7 +61,7 @@ def move_towards(gram, b, half_lam, z, support, count, target):
     otherwise only the first one on the straight line.
     """
     before = objective(gram, b, half_lam, z)
-    start = in_float64(z)
+    start = linalg.in_float64(z)
     reached = True
     for a in range(count):
         k = support[a]
@@ -126,7 +118,7 @@ def drop_zeros(z, support, count, known, factor):
     for place in range(known - 1, first - 1, -1):
         # From the last to the first, so that removing one does not move those still to be removed.
         if z[support[place]] == 0.0:
-            remove_row(factor, place, known)
+            linalg.remove_row(factor, place, known)
             known -= 1
     kept = first
     for place in range(first, count):
@@ -142,5 +134,5 @@ def objective(gram, b, half_lam, z):
     total = 0.0
     for k in range(z.shape[0]):
         if z[k] != 0.0:
-            total += z[k] * (0.5 * dot(gram[k], z) - b[k]) + half_lam * abs(z[k])
+            total += z[k] * (0.5 * linalg.dot(gram[k], z) - b[k]) + half_lam * abs(z[k])
     return total

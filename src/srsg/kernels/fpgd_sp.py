@@ -5,7 +5,7 @@ from collections import namedtuple
 import numpy as np
 
 from srsg.kernels.compiled import ZERO, helper, inlined, kernel
-from srsg.kernels.linalg import assign, cholesky, dot, fill, in_float64, multiply
+from srsg.kernels.linalg import assign, cholesky, dot, fill, find_nonzeros, in_float64, multiply
 from srsg.kernels.votes import coefficient, position
 
 Settings = namedtuple("Settings", "gamma step max_iter tol")
@@ -157,13 +157,8 @@ def stable_step(gram, moves, step):
     # magnitudes in a row (Gershgorin). If that sum is small enough, no factorisation is needed.
     if 2 * step * high <= 1.0:
         return step
-    # A loop, because numba takes long to compile `np.flatnonzero`.
     moving = np.empty(moves.shape[0], np.int64)
-    count = ZERO
-    for k in range(moves.shape[0]):
-        if moves[k]:
-            moving[count] = k
-            count += 1
+    count = find_nonzeros(moves, moving)
     # How close the bounds must get, as a fraction: for small problems, as close as they can.
     narrow = 0.0
     if count > BISECTED_UP_TO:
@@ -231,14 +226,11 @@ def is_above_spectrum(gram, moves, bound):
     # It is if all its pivots are positive, that is, if the Cholesky factorisation goes through.
     size = gram.shape[0]
     shifted = np.empty((size, size))
-    support = np.empty(size, np.int64)
-    count = ZERO
     for k in range(size):
         for j in range(size):
             shifted[k, j] = (bound if k == j else 0.0) - gram[k, j]
-        if moves[k]:
-            support[count] = k
-            count += 1
+    support = np.empty(size, np.int64)
+    count = find_nonzeros(moves, support)
     return cholesky(shifted, support, count, np.empty((size, size))) == count
 
 

@@ -6,23 +6,13 @@ ridge term for the elastic net. Restricted to a few points and divided by two, t
 on its diagonal, and ``b`` their correlations with x.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
+from srsg.kernels import rows
 from srsg.kernels.arrays import Certificate, Codes, InsideTerms
 from srsg.kernels.compiled import helper, inlined, kernel
 from srsg.kernels.direct import minimise_on_support
 from srsg.kernels.linalg import assign, cholesky, cholesky_solve, dot
-from srsg.kernels.rows import (
-    dense_row,
-    gather_rows,
-    gram_of_rows,
-    row_count,
-    row_dot,
-    row_length,
-    subtract_row,
-)
 
 MAX_ROUNDS = 500
 """A limit on the rounds. A few dozen are enough, unless rounding keeps them from ending."""
@@ -138,19 +128,19 @@ def solve_working_sets(points, targets, start, penalty):
     solve on the sorted support, makes a code and its residual depend on the support alone, not on
     the path that led there.
     """
-    codes, resid, inside = with_terms(start, row_length(targets))
+    codes, resid, inside = with_terms(start, rows.row_length(targets))
     # Rows are independent of each other, so results do not depend on the blocks they come in.
-    for p in range(row_count(targets)):
+    for p in range(rows.row_count(targets)):
         size = codes.size[p]
         half_lam = penalty.half_lam[p]
         ridge = penalty.ridge[p]
-        own = dense_row(targets, p)
-        atoms = gather_rows(points, codes.index[p], size)
+        own = rows.dense_row(targets, p)
+        atoms = rows.gather_rows(points, codes.index[p], size)
         b = np.empty(size)
         z = codes.value[p, :size]  # a view: the solver writes the code into its row
-        gram = gram_of_rows(atoms)
+        gram = rows.gram_of_rows(atoms)
         for k in range(size):
-            b[k] = row_dot(atoms, k, own)
+            b[k] = rows.row_dot(atoms, k, own)
             gram[k, k] += ridge
         solve_lasso(gram, b, half_lam, z)
         support = sorted_support(codes.index[p], z)
@@ -159,7 +149,7 @@ def solve_working_sets(points, targets, start, penalty):
         # order in which points joined the working set.
         assign(resid[p], own)
         for k in support:
-            subtract_row(atoms, k, z[k], resid[p])
+            rows.subtract_row(atoms, k, z[k], resid[p])
         inside.worst[p] = violation_inside(atoms, resid[p], z, half_lam, ridge)
         terms = gap_terms(own, resid[p], z, support, ridge)
         inside.power[p], inside.inner[p], inside.l1_norm[p] = terms
@@ -192,7 +182,7 @@ def violation_inside(atoms, resid, z, half_lam, ridge):
     """
     worst = 0.0
     for k in range(z.shape[0]):
-        gradient = row_dot(atoms, k, resid) - ridge * z[k]
+        gradient = rows.row_dot(atoms, k, resid) - ridge * z[k]
         worst = max(worst, violation_at(half_lam, z[k], gradient))
     return worst
 

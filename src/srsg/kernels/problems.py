@@ -5,8 +5,6 @@ inner product of two points, whatever the other coordinates are, so a part of a 
 the same bits as a problem made for that part alone.
 """
 
-from __future__ import annotations
-
 from collections import namedtuple
 
 import numpy as np

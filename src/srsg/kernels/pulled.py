@@ -10,21 +10,13 @@ problems well-conditioned, so conjugate gradients take few steps; and every pair
 many problems, so that their inner products can be looked up.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
+from srsg.kernels import lasso
 from srsg.kernels.codes import keep_sorted_support, residual
 from srsg.kernels.compiled import helper, kernel
 from srsg.kernels.correlations import pull_at, pull_of
 from srsg.kernels.direct import move_towards
-from srsg.kernels.lasso import (
-    compute_gradient,
-    coordinate_sweep,
-    violation_at,
-    with_terms,
-    worst_violation,
-)
 from srsg.kernels.linalg import dot, fill, find_nonzeros, in_float64, multiply
 from srsg.kernels.rows import dense_row, gather_rows, row_dot, row_length
 
@@ -49,7 +41,7 @@ def solve_pulled_sets(own, rows, pull, products, tol, points, targets, start, pe
     Row ``rows[p]`` of the pull belongs to target p, which is point ``own[p]``. ``products`` are the
     inner products of all pairs of points, or empty: then those of each working set are computed.
     """
-    codes, resid, inside = with_terms(start, row_length(targets))
+    codes, resid, inside = lasso.with_terms(start, row_length(targets))
     for p in range(rows.shape[0]):
         size = codes.size[p]
         index = codes.index[p, :size]
@@ -90,7 +82,7 @@ def solve_pulled_sets(own, rows, pull, products, tol, points, targets, start, pe
         for k in range(codes.size[p]):
             q = pull_at(pulled, pulls, index[k])
             gradient = row_dot(points, index[k], resid[p]) + q - ridge * z[k]
-            worst = max(worst, violation_at(half_lam, z[k], gradient))
+            worst = max(worst, lasso.violation_at(half_lam, z[k], gradient))
             l1_norm += abs(z[k])
             power += z[k] * (ridge * z[k] - 2 * q)
             inner -= z[k] * q
@@ -123,11 +115,11 @@ def solve_pulled(gram, b, half_lam, z, reached):
     support = np.empty(size, np.int64)
     for _ in range(MAX_ROUNDS):
         # Computed afresh, so that the rounding errors of the updates do not add up.
-        compute_gradient(gram, b, z, gradient)
-        if worst_violation(half_lam, z, gradient) <= reached:
+        lasso.compute_gradient(gram, b, z, gradient)
+        if lasso.worst_violation(half_lam, z, gradient) <= reached:
             break
         for _ in range(PASSES):
-            if not coordinate_sweep(gram, half_lam, z, gradient):
+            if not lasso.coordinate_sweep(gram, half_lam, z, gradient):
                 break
         count = find_nonzeros(z, support)
         # With the signs fixed the l1 norm is linear: the minimiser solves ``G step = left``.

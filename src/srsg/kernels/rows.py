@@ -12,22 +12,13 @@ Rows are compared with dense vectors in both cases. Sums over a sparse row are t
 its non-zeros in the order of the columns, so an inner product depends on its two operands alone.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numba import types
 from numba.extending import overload
 
 from srsg.kernels.arrays import SparseRows
 from srsg.kernels.compiled import HELPER_OPTIONS, helper, inlined
-from srsg.kernels.linalg import (
-    assign,
-    dot,
-    find_nonzeros,
-    gather,
-    gram_matrix,
-    squared_distance,
-)
+from srsg.kernels.linalg import assign, dot, find_nonzeros, gather, gram_matrix, squared_distance
 
 
 @helper()
@@ -166,9 +157,7 @@ row_count = _operation(
     lambda rows: rows.double.shape[0] + rows.single.shape[0],
 )
 row_length = _operation(
-    "The number of features.",
-    lambda rows: rows.shape[1],
-    lambda rows: rows.n_columns,
+    "The number of features.", lambda rows: rows.shape[1], lambda rows: rows.n_columns
 )
 row_dot = _operation(
     "``row_dot(rows, k, vector)``: inner product of row k with a vector, in float64.",

@@ -9,18 +9,8 @@ without the additional coordinate they are dependent.
 
 import numpy as np
 
+from srsg.kernels import linalg
 from srsg.kernels.compiled import ZERO, inlined, kernel
-from srsg.kernels.linalg import (
-    cholesky,
-    cholesky_solve,
-    dot,
-    fill,
-    find_nonzeros,
-    gram_matrix,
-    multiply,
-    null_direction,
-    squared_distance,
-)
 
 ROUNDING = 1e-14
 """Violations below this, times the code's l1 norm plus the multiplier, are rounding."""
@@ -47,10 +37,10 @@ def signed_minimiser(penalty, sign, support, count, factor, target):
     """
     # ``c = nu u - w`` with ``G u = 1`` and ``G w = penalty * sign``; the sum of c is to be one.
     per_multiplier = np.ones(count)
-    cholesky_solve(factor, count, per_multiplier)
+    linalg.cholesky_solve(factor, count, per_multiplier)
     for a in range(count):
         target[a] = penalty[support[a]] * sign[support[a]]
-    cholesky_solve(factor, count, target)
+    linalg.cholesky_solve(factor, count, target)
     total = 1.0
     slope = 0.0
     for a in range(count):
@@ -78,8 +68,8 @@ def settle(gram, penalty, c, sign, multiplier):
     first = -1.0
     # Every round but the last drops a coordinate.
     for _ in range(size + 1):
-        count = find_nonzeros(sign, support)
-        independent = cholesky(gram, support, count, factor)
+        count = linalg.find_nonzeros(sign, support)
+        independent = linalg.cholesky(gram, support, count, factor)
         # All the way to the minimiser, unless a coordinate reaches zero before.
         length = 1.0
         if independent == count:
@@ -94,8 +84,8 @@ def settle(gram, penalty, c, sign, multiplier):
             # count as such still change the loss and the sum a little.
             for a in range(count):
                 k = support[a]
-                gradient[a] = dot(gram[k], c) + penalty[k] * sign[k] - multiplier
-            null_direction(factor, independent, gradient, direction)
+                gradient[a] = linalg.dot(gram[k], c) + penalty[k] * sign[k] - multiplier
+            linalg.null_direction(factor, independent, gradient, direction)
             length = np.inf
         # Stop at the first zero: beyond it a sign changes, and the equations with it.
         blocking = -1
@@ -133,7 +123,7 @@ def solve_on_plane(gram, penalty, c):
     size = c.shape[0]
     sign = np.zeros(size)
     barred = np.zeros(size, np.bool_)
-    fill(c, 0.0)
+    linalg.fill(c, 0.0)
     # The nearest neighbour alone satisfies the constraint.
     c[0] = 1.0
     sign[0] = 1.0
@@ -146,7 +136,7 @@ def solve_on_plane(gram, penalty, c):
         if first == 0.0:
             barred[entering] = True
         else:
-            fill(barred, False)
+            linalg.fill(barred, False)
         magnitude = abs(multiplier)
         for k in range(size):
             magnitude += abs(c[k])
@@ -154,7 +144,7 @@ def solve_on_plane(gram, penalty, c):
         entering = -1
         for k in range(size):
             if sign[k] == 0.0 and not barred[k]:
-                pull = multiplier - dot(gram[k], c)
+                pull = multiplier - linalg.dot(gram[k], c)
                 if abs(pull) - penalty[k] > worst:
                     worst = abs(pull) - penalty[k]
                     entering = k
@@ -191,9 +181,9 @@ def duality_gap(directions, penalty, c):
         objective += penalty[k] * abs(c[k])
         for j in range(u.shape[0]):
             u[j] += c[k] * directions[k, j]
-    power = dot(u, u) / 2
+    power = linalg.dot(u, u) / 2
     product = np.empty(size)
-    multiply(directions, u, product)
+    linalg.multiply(directions, u, product)
     # Each neighbour allows an interval of ``nu``. Two intervals meet if their products differ by no
     # more than the two penalties together, and if every two meet, all have a point in common.
     shrink = 1.0
@@ -224,14 +214,14 @@ def code_points(points, targets, neighbors, lam, codes, distances, gap):
         total = 0.0
         for k in range(size):
             neighbor = points[neighbors[p, k]]
-            distances[p, k] = np.sqrt(squared_distance(targets[p], neighbor))
+            distances[p, k] = np.sqrt(linalg.squared_distance(targets[p], neighbor))
             lifted_direction(targets[p], neighbor, distances[p, k], directions[k])
             total += distances[p, k]
         # lam q_j, see :func:`srsg.coding.smce_codes`: near neighbours are cheap, and dividing by
         # the sum makes the codes independent of the scale of the data.
         for k in range(size):
             penalty[k] = lam * distances[p, k] / total
-        solve_on_plane(gram_matrix(directions), penalty, codes[p])
+        solve_on_plane(linalg.gram_matrix(directions), penalty, codes[p])
         normalise(codes[p])
         gap[p] = duality_gap(directions, penalty, codes[p])
 
@@ -249,6 +239,6 @@ def code_on_plane(points, targets, neighbors, penalty, codes, gap):
     for p in range(targets.shape[0]):
         for k in range(size):
             lifted_direction(targets[p], points[neighbors[p, k]], 1.0, directions[k])
-        solve_on_plane(gram_matrix(directions), penalties, codes[p])
+        solve_on_plane(linalg.gram_matrix(directions), penalties, codes[p])
         normalise(codes[p])
         gap[p] = duality_gap(directions, penalties, codes[p])

@@ -5,8 +5,6 @@ its parameters, the names of its features and the versions that wrote it. Where 
 (threads, folders) is not part of it: the person who loads it decides that.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import replace
@@ -282,12 +280,12 @@ def _clusterer(header: Mapping[str, Any], arrays: dict[str, NDArray]) -> Any:
     kind = CLUSTERERS[header["clusterer"]]
     clusterer = kind(**_checked_parameters(kind, header["parameters"]))
     clusterer._validate_params()
-    noted = {"n_features_in_": header["n_features"]}
     if isinstance(clusterer, KMeans):
-        _learn_kmeans(clusterer, arrays, noted)
+        _learn_kmeans(clusterer, arrays, header["n_features"])
     else:
         refuse_truth_values(clusterer)
-        _learn_graph(clusterer, arrays, noted, header["n_clusters"])
+        names = {"n_features_in_": header["n_features"]}
+        _learn_graph(clusterer, arrays, names, header["n_clusters"])
     return clusterer
 
 
@@ -317,10 +315,9 @@ def _checked_parameters(kind: type, parameters: Mapping[str, Any]) -> dict[str, 
     return dict(parameters)
 
 
-def _learn_kmeans(kmeans: KMeans, arrays: Mapping[str, NDArray], noted: Mapping[str, Any]) -> None:
+def _learn_kmeans(kmeans: KMeans, arrays: Mapping[str, NDArray], n_features: int) -> None:
     """Give K-means its centres, which compiled loops read without checking bounds."""
-    sizes = {"clusters": kmeans.n_clusters, "width": noted["n_features_in_"]}
-    check_arrays(arrays, KMEANS, sizes)
+    check_arrays(arrays, KMEANS, {"clusters": kmeans.n_clusters, "width": n_features})
     centres = np.ascontiguousarray(arrays["cluster_centers"])
     parameters = kmeans.get_params()
     # A fit of the centres themselves leaves all that prediction needs.
@@ -328,9 +325,7 @@ def _learn_kmeans(kmeans: KMeans, arrays: Mapping[str, NDArray], noted: Mapping[
         kmeans.set_params(init=centres, n_init=1, max_iter=1).fit(centres)
     kmeans.set_params(**parameters)
     kmeans.cluster_centers_, kmeans.labels_ = centres, arrays["labels"]
-    kmeans.inertia_ = arrays["inertia"].item()
-    for name, value in noted.items():
-        setattr(kmeans, name, value)
+    kmeans.inertia_, kmeans.n_features_in_ = arrays["inertia"].item(), n_features
 
 
 def _column_arrays(columns: Columns) -> dict[str, NDArray]:
@@ -366,10 +361,8 @@ def _graph_arrays(model: GraphClusterer) -> dict[str, NDArray]:
     arrays: dict[str, Any] = {"first_equal": graph.equal.first_equal, "constant": graph.constant}
     if graph.lengths is not None:
         arrays["lengths"] = graph.lengths
-    if sparse.issparse(graph.points):
-        arrays |= csr_arrays("points", graph.points)
-    else:
-        arrays["points"] = graph.points
+    points = graph.points
+    arrays |= csr_arrays("points", points) if sparse.issparse(points) else {"points": points}
     arrays |= {name: learnt[f"{name}_"] for name in CLUSTERS | COUNTS if f"{name}_" in learnt}
     return arrays_of_coded(coded) | {name: np.asarray(value) for name, value in arrays.items()}
 
@@ -409,23 +402,13 @@ def _learn_graph(
     replace(coder, n_candidates=None).check(n, ThreadEngine(1))
     equal = _equal(arrays["first_equal"], coder)
     coded = coded_from_arrays(coder, equal.first_equal, arrays)
-    affinity = coded.affinity
     if coder.unit:  # the graph as FittedGraph.of makes it
         assert coded.codes is not None
         edges = coder.edges(equal.merge_codes(coded.codes))
-        affinity = symmetrized(equal.spread_codes(edges))
-    graph = FittedGraph(
-        coder,
-        _points(arrays, coder, equal, sizes["width"]),
-        equal,
-        affinity,
-        coded.codes,
-        coded.init_codes,
-        coded.neighbors,
-        coded.learnt,
-        arrays["constant"].item(),
-        arrays.get("lengths"),
-    )
+        coded = replace(coded, affinity=symmetrized(equal.spread_codes(edges)))
+    points = _points(arrays, coder, equal, sizes["width"])
+    scaling = {"constant": arrays["constant"].item(), "lengths": arrays.get("lengths")}
+    graph = FittedGraph(coder, points, equal, **vars(coded), **scaling)
     clusters = counted = None
     if n_clusters is not None:
         require(1 <= n_clusters <= n, "n_clusters", f"is not from 1 to {n}")

@@ -1,7 +1,5 @@
 """Charts as SVG, in the colours of the page, light or dark."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from html import escape
 from typing import Any

@@ -1,7 +1,5 @@
 """The parts of the page about the way to the result: search, methods, graph, measures, proofs."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any

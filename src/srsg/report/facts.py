@@ -3,8 +3,6 @@
 What a search has learnt is read in :mod:`srsg.report.evidence`.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Sequence
 from functools import cached_property

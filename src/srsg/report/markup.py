@@ -1,7 +1,5 @@
 """Pieces of HTML that the parts of the page share."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Iterable
 from functools import cache

@@ -1,7 +1,5 @@
 """The page as a whole, written to a file."""
 
-from __future__ import annotations
-
 import base64
 import json
 import re

@@ -1,7 +1,5 @@
 """Pictures inside the page: the graph, and small pictures of the points, all in one sheet."""
 
-from __future__ import annotations
-
 import base64
 import struct
 import zlib

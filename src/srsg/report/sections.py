@@ -1,7 +1,5 @@
 """The parts of the page about the result: summary, map, clusters, their members, classes."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from html import escape
 

@@ -4,8 +4,7 @@ Anyone can write a file, and compiled loops read indices without checking bounds
 a saved model or a kept result has a rule, and arrays that break their rule are refused.
 """
 
-from __future__ import annotations
-
+import operator
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -94,18 +93,14 @@ def _check(name: str, value: Any, rule: Rule, sizes: dict[str, int]) -> None:
     if not value.size:
         return
 
-    def number(end: float | str) -> float:
-        return sizes[end] if isinstance(end, str) else end
-
-    if rule.least is not None:
-        least = number(rule.least)
-        require(value.min() >= least, name, f"has values below {least:g}")
-    if rule.most is not None:
-        most = number(rule.most)
-        require(value.max() <= most, name, f"has values above {most:g}")
-    if rule.below is not None:
-        below = number(rule.below)
-        require(value.max() < below, name, f"has values of {below:g} or more")
+    for end, farthest, holds, words in (
+        (rule.least, value.min(), operator.ge, "below {:g}"),
+        (rule.most, value.max(), operator.le, "above {:g}"),
+        (rule.below, value.max(), operator.lt, "of {:g} or more"),
+    ):
+        if end is not None:
+            number = sizes[end] if isinstance(end, str) else end
+            require(holds(farthest, number), name, f"has values {words.format(number)}")
 
 
 def rules_of_csr(name: str, columns: str = "n") -> dict[str, Rule]:

@@ -1,7 +1,5 @@
 """Blocks of work on threads of this process, with BLAS kept to one thread each."""
 
-from __future__ import annotations
-
 import hashlib
 import pickle
 import sys

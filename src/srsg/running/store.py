@@ -10,13 +10,12 @@ blocks that have rows in common only one is read. Every array is checked when it
 :mod:`srsg.running.checking`.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import zipfile
 from collections.abc import Mapping
 from io import BytesIO
+from itertools import chain
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -119,10 +118,8 @@ class FolderStore(Store):
 
     def _checksum(self, arrays: Arrays) -> str:
         """Includes the folder's name: a file that belongs to other work counts as damaged."""
-        facts: list[Any] = [self.folder.name]
-        for key in sorted(arrays):
-            facts += [key, np.asarray(arrays[key])]
-        return fingerprint(*facts)
+        facts = ((key, np.asarray(arrays[key])) for key in sorted(arrays))
+        return fingerprint(self.folder.name, *chain.from_iterable(facts))
 
 
 def _problem(folder: Path, error: OSError) -> str:

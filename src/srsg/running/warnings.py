@@ -1,7 +1,5 @@
 """Warnings that point at the user's line; one of them is about sparse input made dense."""
 
-from __future__ import annotations
-
 import sys
 import warnings
 from types import FrameType

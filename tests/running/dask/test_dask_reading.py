@@ -47,7 +47,7 @@ def tricky(n_rows=N_ROWS):
 
 
 def on_cluster(address, path, columns=None, labels=None):
-    return read_table_on(address, str(path), columns, None, labels)
+    return read_table_on(address, str(path), labels=labels, columns=columns)
 
 
 @pytest.mark.parametrize("columns", [None, ["f2", "f0", "numbers in quotes"]])

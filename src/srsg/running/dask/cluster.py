@@ -5,8 +5,6 @@ worker are submitted again. So every piece must be a pure function of inputs tha
 name.
 """
 
-from __future__ import annotations
-
 import queue
 import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence

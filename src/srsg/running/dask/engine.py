@@ -6,8 +6,6 @@ shards travel between workers. A shard is made from a chunk that a worker reads,
 receives. The client knows how, so a shard that is lost with its worker can be made again.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -30,24 +28,8 @@ from srsg.points import (
     unit_points,
     unit_rows,
 )
-from srsg.running.dask.cluster import (
-    ClusterError,
-    TaskPool,
-    answer_within,
-    living_workers,
-    memory_limit,
-    pieces_under_way,
-    scheduler_lost,
-)
-from srsg.running.engine import (
-    Block,
-    Result,
-    ShardScan,
-    Sized,
-    ThreadEngine,
-    in_blocks,
-    serial_linear_algebra,
-)
+from srsg.running.dask import cluster
+from srsg.running.engine import Sized, ThreadEngine, in_blocks, serial_linear_algebra
 from srsg.running.progress import NO_STORE, SILENT, Progress, Store
 from srsg.types import IntArray
 
@@ -128,14 +110,14 @@ class Placement:
         def lost(workers: dict[str, int], under_way: list[int]) -> list[int]:
             return [piece for piece in under_way if self.owners[places[piece]] not in workers]
 
-        reports = TaskPool(self.client, self._submit, lost, label).results(places, progress)
+        reports = cluster.TaskPool(self.client, self._submit, lost, label).results(places, progress)
         for place, report in zip(places, reports, strict=True):
             self.reports[place] = report
         self.settle()
 
     def _submit(self, place: int) -> list[Any]:
         """Have the worker with the fewest shards make one: the futures of it and of its report."""
-        workers = living_workers(self.client)
+        workers = cluster.living_workers(self.client)
         load = dict.fromkeys(workers, 0.0)
         for owner in self.owners:
             if owner in load:
@@ -153,11 +135,13 @@ class Placement:
         names = [future.key for future in self.futures]
         scheduler = self.client.scheduler
         try:
-            where = answer_within(self.client, SEND_WITHIN, lambda: scheduler.who_has(keys=names))
-        except ClusterError:
+            where = cluster.answer_within(
+                self.client, SEND_WITHIN, lambda: scheduler.who_has(keys=names)
+            )
+        except cluster.ClusterError:
             raise
         except OSError as error:
-            raise scheduler_lost("a search for the points") from error
+            raise cluster.scheduler_lost("a search for the points") from error
         self.owners[:] = [next(iter(where.get(name, ())), "") for name in names]
 
     def restore(self, workers: dict[str, int], under_way: list[int]) -> list[int]:
@@ -254,29 +238,22 @@ class DaskEngine(ThreadEngine):
 
     @property
     def n_workers(self) -> int:
-        return sum(living_workers(self.client).values())
+        return sum(cluster.living_workers(self.client).values())
 
     def scan(
-        self,
-        task: ShardScan[Block, Result],
-        points: Points,
-        wanted: Any,
-        n_rows: int,
-        *,
-        label: str,
-        done: Callable[[Result], None] | None = None,
-    ) -> list[Result]:
+        self, task: Any, points: Points, wanted: Any, n_rows: int, *, label: str, done: Any = None
+    ) -> list[Any]:
         assert isinstance(points, ShardedPoints)
         # How many points a row needs to start, judged by one block.
         n_some = max(1, min(n_rows, self.block_size))
         needed = max(1.0, len(task.rows(wanted[:n_some])) / n_some)
         blocks = in_blocks(wanted, n_rows, self._rows_per_block(points, n_rows, needed))
 
-        def submit(block: Block) -> list[Any]:
+        def submit(block: Any) -> list[Any]:
             started = self._submit_start(task, points, block)
             return [self._submit_finish(task, points, started)]
 
-        pool = TaskPool(self.client, submit, points.shards.restore, label)
+        pool = cluster.TaskPool(self.client, submit, points.shards.restore, label)
         return pool.results(blocks, self.progress, done)
 
     def _submit_start(self, task: Any, points: ShardedPoints, block: Any) -> Any:
@@ -313,8 +290,8 @@ class DaskEngine(ThreadEngine):
         sizes = np.diff(points.starts)
         largest_part = max(int(sizes[mine].sum()) for mine in points.places_of_owners().values())
         by_work = PRODUCTS_PER_TASK / (largest_part * points.n_features)
-        under_way = pieces_under_way(living_workers(self.client))
-        most = min(BYTES_PER_BLOCK, SHARE_UNDER_WAY * memory_limit(self.client) / under_way)
+        under_way = cluster.pieces_under_way(cluster.living_workers(self.client))
+        most = min(BYTES_PER_BLOCK, SHARE_UNDER_WAY * cluster.memory_limit(self.client) / under_way)
         by_memory = most / (8 * points.n_features * needed)
         fair_share = max(self.block_size // 4, -(-n_rows // (2 * self.n_workers)))
         return max(1, int(min(fair_share, max(self.block_size, by_work), by_memory)))
@@ -408,7 +385,9 @@ class DaskEngine(ThreadEngine):
         def submit(place: int) -> list[Any]:
             return [points.shards.on_owner(place, task, *arguments)]
 
-        return TaskPool(self.client, submit, points.shards.restore, label).results(places, SILENT)
+        return cluster.TaskPool(self.client, submit, points.shards.restore, label).results(
+            places, SILENT
+        )
 
 
 def _check_array(X: Any, name: str) -> None:
@@ -430,7 +409,7 @@ def _check_array(X: Any, name: str) -> None:
 
 def _sent_shard(values: NDArray, client: Any, worker: str, again: bool) -> Any:
     """A shard of unit vectors that the client has, and sends to a worker."""
-    chunk = answer_within(
+    chunk = cluster.answer_within(
         client, SEND_WITHIN, lambda: client.scatter(values, hash=False, workers=[worker])
     )
     return client.submit(Shard, chunk, prepared=True, workers=[worker], pure=False)

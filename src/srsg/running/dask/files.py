@@ -192,26 +192,17 @@ def _rows_per_chunk(n_rows: int, width: int, n_threads: int, unit: int) -> int:
     return max(1, most // unit) * unit
 
 
-def read_table_on(
-    scheduler: str,
-    path: str,
-    columns: Sequence[str] | None,
-    variable: str | None,
-    labels: str | None,
-) -> Table:
+def read_table_on(scheduler: str, path: str, *, labels: str | None, **chosen: Any) -> Table:
     """The table of a file whose points stay with the workers of a cluster."""
     for module in ("distributed", "distributed.client", "distributed.core", "distributed.comm"):
         logging.getLogger(module).setLevel(logging.CRITICAL)  # what matters becomes an error
     file, name = file_or_name(labels)
-    X, layout = read_array(
-        path, client_of(scheduler), columns=columns, variable=variable, labels=name
-    )
+    X, layout = read_array(path, client_of(scheduler), labels=name, **chosen)
     contents = layout.contents or Contents(np.empty((0, 0)))
     classes = contents.labels if file is None else read_labels(file, X.shape)
     y, class_names = checked_labels(path, classes, X.shape[0])
-    array: Any = X
     return Table(
-        X=array,
+        X=X,
         row_ids=np.arange(X.shape[0]) if contents.row_ids is None else contents.row_ids,
         y=y,
         class_names=class_names,

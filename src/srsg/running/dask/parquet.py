@@ -1,7 +1,5 @@
 """Parquet files on the workers: what a file contains, and rows of its features."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np
