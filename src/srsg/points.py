@@ -564,7 +564,7 @@ class EqualPoints:
 
     def spread_neighbors(self, neighbors: IntArray) -> IntArray:
         """Neighbours of all points: the first of each set of equals; -1 for rows of zeros."""
-        return self.spread(self.first[neighbors], NO_POINT)
+        return neighbors if self.all_differ else self.spread(self.first[neighbors], NO_POINT)
 
     def spread_codes(self, codes: sparse.csr_array) -> sparse.csr_array:
         """Codes of all points: equal ones have the same, over the first of each set of equals."""

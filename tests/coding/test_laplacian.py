@@ -75,7 +75,9 @@ def test_little_memory_does_without(problem, monkeypatch):
     for memory in ("20MB", "100GB"):
         with config_context(max_memory=memory):
             LaplacianL1Graph(3, random_state=0).fit_graph(points.x)
-    assert seen == [10_000_000, laplacian.GRAM_BYTES]
+    # Half of what the points and codes leave.
+    assert 0 < seen[0] < 10_000_000
+    assert seen[1] == laplacian.GRAM_BYTES
 
 
 def plain_violations(points, codes, lam):

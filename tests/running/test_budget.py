@@ -8,9 +8,24 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from srsg import SRSG, ElasticNetGraph, L1Graph, config_context, get_config, set_config
+from srsg import (
+    SMCE,
+    SRSG,
+    ElasticNetGraph,
+    L1Graph,
+    LaplacianL1Graph,
+    LocalScalingSpectralClustering,
+    NeighborGraph,
+    RidgeGraph,
+    TSCGraph,
+    config_context,
+    get_config,
+    set_config,
+)
+from srsg.coding import l1
 from srsg.datasets import make_union_of_subspaces
 from srsg.memory import free_memory, in_bytes
+from srsg.points import unit_points
 from srsg.running.config import blocks_within
 
 
@@ -114,3 +129,59 @@ def test_a_small_budget_changes_no_bit():
     large = SRSG(10, n_jobs=2).fit_graph(X)
     np.testing.assert_array_equal(small.codes_.data, large.codes_.data)
     np.testing.assert_array_equal(small.codes_.indices, large.codes_.indices)
+
+
+def noisy_points(n_points):
+    options = {"n_subspaces": 10, "dimension": 4, "n_features": 50, "noise": 0.05}
+    return make_union_of_subspaces(n_points, **options, random_state=0)[0]
+
+
+@pytest.mark.parametrize(
+    ("estimator", "n_points", "budget"),
+    [
+        (ElasticNetGraph(10), 3000, "40MB"),
+        (LaplacianL1Graph(10), 1500, "60MB"),
+        (LocalScalingSpectralClustering(10), 1000, "30MB"),
+    ],
+)
+def test_long_codes_and_dense_kernels_stay_within_the_budget(estimator, n_points, budget):
+    X = noisy_points(n_points)
+    estimator.set_params(n_jobs=2, random_state=0).fit_graph(X[:100])
+    tracemalloc.start()
+    try:
+        with config_context(max_memory=budget):
+            estimator.fit_graph(X)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak <= 1.2 * in_bytes(budget)
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        L1Graph(10, n_neighbors=2999),
+        TSCGraph(10, n_neighbors=2999),
+        NeighborGraph(10, n_neighbors=2999),
+        NeighborGraph(10, n_neighbors=2999, metric="euclidean"),
+        SMCE(10, n_neighbors=2999),
+        RidgeGraph(10, n_nonzero=2999),
+        LocalScalingSpectralClustering(10),
+        LaplacianL1Graph(10),
+    ],
+)
+def test_results_that_need_more_are_refused_before_any_work(estimator, monkeypatch):
+    monkeypatch.setattr("srsg.estimators.base.build_graph", None)  # nobody gets that far
+    too_little = pytest.raises(ValueError, match=r"max_memory='60MB' is too little: 3000 points")
+    with config_context(max_memory="60MB"), too_little:
+        estimator.set_params(n_jobs=2).fit(noisy_points(3000))
+
+
+def test_working_sets_of_earlier_scans_are_not_kept(monkeypatch):
+    """Together they took several times the memory of the codes."""
+    seen = []
+    certified = l1._certified
+    monkeypatch.setattr(l1, "_certified", lambda blocks: seen.extend(blocks) or certified(blocks))
+    l1.l1_codes(unit_points(noisy_points(300)), 0.1, n_neighbors=5)
+    assert len(seen) > 2
+    assert all(block.going_on is block.done and not len(block.neighbors) for block in seen)

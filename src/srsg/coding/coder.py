@@ -32,6 +32,7 @@ from srsg.points import (
     zero_digest,
 )
 from srsg.running import Engine, serial_linear_algebra
+from srsg.running.config import CODE_BYTES, NEIGHBOR_BYTES
 from srsg.running.warnings import made_dense, warn_user
 from srsg.types import FloatArray, IntArray, RandomState
 
@@ -96,6 +97,10 @@ class Coder(ABC):
         check_neighbor_count(self.n_neighbors, n_points)
         if self.n_candidates is not None:
             check_candidates(self.n_candidates, self.n_neighbors, run)
+
+    def result_bytes(self, n_points: int) -> float:
+        """Memory for the code and the neighbours of one point, with all copies of them."""
+        return CODE_BYTES + NEIGHBOR_BYTES * min(self.n_neighbors, n_points)
 
     def why_dense(self) -> str:
         """Why sparse points are made dense; empty if they may stay sparse."""

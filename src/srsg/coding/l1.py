@@ -269,12 +269,16 @@ def solve_exactly(
         label = f"codes, scan {n_scans} of {len(active)} points"
         save = partial(_save, keep, n_scans) if keep.keeps else None
         blocks = kept + _scan(task, points, queries, rest, engine, label, save)
-        # Each scan has fewer rows than the one before: those without violators are done.
-        active = WorkingSets.concatenate([block.going_on for block in blocks])
-        scanned += blocks
         if n_scans == 1:
-            order = np.argsort(np.concatenate([block.rows for block in blocks]))
-            neighbors = np.concatenate([block.neighbors for block in blocks])[order]
+            neighbors = np.empty((len(queries), n_neighbors), np.int64)
+            for block in blocks:
+                neighbors[block.rows] = block.neighbors
+        # Each scan has fewer rows than the one before: those without violators are done. Nothing
+        # else of the blocks is kept: working sets of all scans would take several times the memory.
+        del active, rest
+        active = WorkingSets.concatenate([block.going_on for block in blocks])
+        scanned += [block.without_unfinished() for block in blocks]
+        del kept, blocks
         if n_scans == 1 and (points.in_shards or len(active) > engine.block_size):
             # Working sets are known now, so points that share members can go into the same block.
             own = queries.own[active.rows]
@@ -562,6 +566,10 @@ class Scanned(Sized):
     going_on: WorkingSets
     done: WorkingSets
     certificate: Certificate
+
+    def without_unfinished(self) -> Self:
+        """Only what is done."""
+        return replace(self, going_on=self.done, neighbors=self.neighbors[:0].copy())
 
     def arrays(self) -> dict[str, NDArray]:
         """What a store keeps of it."""

@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.metrics.pairwise import euclidean_distances
 
 from srsg.coding.neighbors import Searchable, of_moderate_size
-from srsg.points import BLOCK_SIZE, blocks_of_rows, name_rows
+from srsg.points import BLOCK_SIZE, blocks_of_rows, name_rows, row_slices
 from srsg.running import Engine, ThreadEngine, serial_linear_algebra
 from srsg.types import FloatArray, IntArray
 
@@ -35,11 +35,19 @@ def local_scaling(X: NDArray, scale_neighbor: int) -> FloatArray:
     """
     with serial_linear_algebra():
         squared = euclidean_distances(of_moderate_size(X), squared=True)
-    squared = (squared + squared.T) / 2
+    squared = squared + squared.T
+    squared /= 2
     np.fill_diagonal(squared, 0.0)
-    # The nearest to a point is the point itself, at place 0.
-    scale = np.sqrt(np.partition(squared, scale_neighbor, axis=1)[:, scale_neighbor])
-    return _gaussian(squared, np.outer(scale, scale))
+    # Some rows at a time, so that there is one matrix and not several. The nearest to a point is
+    # the point itself, at place 0.
+    parts = row_slices(len(squared), BLOCK_SIZE)
+    scale = np.empty(len(squared))
+    for rows in parts:
+        sorted_there = np.partition(squared[rows], scale_neighbor, axis=1)
+        scale[rows] = np.sqrt(sorted_there[:, scale_neighbor])
+    for rows in parts:
+        squared[rows] = _gaussian(squared[rows], np.outer(scale[rows], scale))
+    return squared
 
 
 def local_scaling_rows(

@@ -289,6 +289,10 @@ ELKAN_FROM = 50
 RUNS_PER_TASK, DISTANCES_PER_TASK = 5, 2**22
 """How many restarts draw their starts in one task, and how many distances it may hold at once."""
 
+SECONDS_PER_PRODUCT, LONG_WAIT = 1.3e-9, 60.0
+"""Time of all runs for each number of the points, each cluster and each start, as measured, and
+the time from which on a warning says how long it may take."""
+
 LEAST_SHARED = 2**15
 """Multiplications of an iteration of K-means from which on threads share its runs."""
 
@@ -404,6 +408,17 @@ def kmeans_labels(
     >>> bool(labels[0] == labels[1] != labels[2])
     True
     """
+    n_points = len(vectors)
+    if n_clusters == n_points == len(np.unique(vectors, axis=0)):
+        return np.arange(n_points)  # every point is a cluster: nothing else has an inertia of zero
+    seconds = float(vectors.size) * n_clusters * n_init * SECONDS_PER_PRODUCT
+    if seconds > LONG_WAIT:
+        warn_user(
+            f"K-means of {n_points} points into {n_clusters} clusters may take about "
+            f"{seconds / 60:.0f} minutes of processor time: take fewer clusters, a smaller n_init "
+            "or assign_labels='cluster_qr'.",
+            UserWarning,
+        )
     # All random numbers are drawn before the work is shared out, so that no order of threads
     # can change them.
     n_trials = 2 + int(log(n_clusters))  # as Arthur and Vassilvitskii advise, and scikit-learn does

@@ -648,9 +648,13 @@ class GraphClusterer(
             least = {"ensure_min_samples": 2, "ensure_min_features": 2}
             points, names = noted_input(self, X, **ACCEPTED, **least)
             # The engine notices too little memory before any is taken.
-            bounded = points if coder.unit else None
             run = start_engine(
-                self.n_jobs, progress, self.store, bounded, on_cluster=coder.on_cluster
+                self.n_jobs,
+                progress,
+                self.store,
+                points,
+                on_cluster=coder.on_cluster,
+                result_bytes=coder.result_bytes(points.shape[0]),
             )
         return coder, points, names, run
 

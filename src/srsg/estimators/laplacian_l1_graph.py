@@ -16,7 +16,7 @@ from srsg.graph import Coded, FittedGraph
 from srsg.memory import in_bytes
 from srsg.points import Points
 from srsg.running import Engine
-from srsg.running.config import get_config
+from srsg.running.config import CODE_BYTES, get_config
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,6 +37,9 @@ class LaplacianCoder(Coder):
     def why_dense(self) -> str:
         return "LaplacianL1Graph needs dense points"
 
+    def result_bytes(self, n_points: int) -> float:
+        return super().result_bytes(n_points) + 3 * CODE_BYTES  # codes are longer than l1 codes
+
     def code(self, points: Points, run: Engine) -> Coded:
         start = l1_codes(points, self.lam, n_neighbors=self.n_neighbors, engine=run)
         result = laplacian_codes(
@@ -48,7 +51,7 @@ class LaplacianCoder(Coder):
             max_sweeps=self.max_sweeps,
             tol=self.tol,
             laplacian=self.laplacian,
-            gram_bytes=_bytes_for_products(),
+            gram_bytes=self._bytes_for_products(points),
             engine=run,
         )
         learnt = {
@@ -62,11 +65,13 @@ class LaplacianCoder(Coder):
     def code_new(self, fitted: FittedGraph, new: Points, run: Engine) -> sparse.csr_array:
         return l1_codes(fitted_points(fitted, run), self.lam, queries=new, engine=run).codes
 
-
-def _bytes_for_products() -> int:
-    """Half of the memory allowed, since scans need some too, but not more than is sensible."""
-    limit = get_config()["max_memory"]
-    return GRAM_BYTES if limit is None else min(GRAM_BYTES, in_bytes(limit) // 2)
+    def _bytes_for_products(self, points: Points) -> int:
+        """Half of what points and codes leave of the memory allowed: scans need some, too."""
+        limit = get_config()["max_memory"]
+        if limit is None:
+            return GRAM_BYTES
+        taken = points.n * (12 * points.n_features + self.result_bytes(points.n))
+        return min(GRAM_BYTES, max(0, int(in_bytes(limit) - taken) // 2))
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -14,6 +14,9 @@ from srsg.graph import Coded, FittedGraph
 from srsg.points import Points
 from srsg.running import Engine
 
+KERNEL_COPIES = 3.5
+"""How many dense kernels there are at once while one is made and cut."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class LocalScalingCoder(Coder):
@@ -32,6 +35,9 @@ class LocalScalingCoder(Coder):
                 f"scale_neighbor={self.scale_neighbor} must be smaller than the number of "
                 f"points, n_samples={n_points}."
             )
+
+    def result_bytes(self, n_points: int) -> float:
+        return KERNEL_COPIES * 8 * n_points
 
     def code(self, points: Points, run: Engine) -> Coded:
         with run.progress.stage("kernel", 1):

@@ -16,6 +16,7 @@ from srsg.estimators.base import GraphClusterer
 from srsg.graph import Coded, FittedGraph, symmetrized
 from srsg.points import Points
 from srsg.running import Engine
+from srsg.running.config import CODE_BYTES, ENTRY_BYTES
 from srsg.types import Affinity, FloatArray, IntArray
 
 SCALE_NEIGHBOR = 7
@@ -28,6 +29,9 @@ class NeighborCoder(Coder):
 
     results: ClassVar[tuple[str, ...]] = (*Coder.results, "scale")
     on_cluster: ClassVar[bool] = True
+
+    def result_bytes(self, n_points: int) -> float:
+        return CODE_BYTES + ENTRY_BYTES * min(self.n_neighbors, n_points)
 
     def code(self, points: Points, run: Engine) -> Coded:
         found = nearest_lists(points, min(self.n_neighbors, points.n - 1), engine=run)

@@ -15,6 +15,7 @@ from srsg.estimators.base import AT_LEAST_ONE, POSITIVE, GraphClusterer
 from srsg.graph import Coded, FittedGraph
 from srsg.points import Points
 from srsg.running import Engine
+from srsg.running.config import ENTRY_BYTES
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,6 +26,9 @@ class RidgeCoder(Coder):
     n_nonzero: int = 10
 
     results: ClassVar[tuple[str, ...]] = (*Coder.results, "residual")
+
+    def result_bytes(self, n_points: int) -> float:
+        return super().result_bytes(n_points) + ENTRY_BYTES * min(self.n_nonzero, n_points)
 
     def code(self, points: Points, run: Engine) -> Coded:
         result = ridge_codes(points, self.ridge, n_nonzero=self.n_nonzero, engine=run)

@@ -18,6 +18,7 @@ from srsg.estimators.base import AT_LEAST_ONE, POSITIVE, GraphClusterer
 from srsg.graph import Coded, FittedGraph
 from srsg.points import EqualPoints, Points
 from srsg.running import Engine, ThreadEngine
+from srsg.running.config import CODE_BYTES, ENTRY_BYTES
 from srsg.types import FloatArray
 
 
@@ -32,6 +33,9 @@ class SMCECoder(Coder):
     unit: ClassVar[bool] = False
     # Copies add no edges to this graph, and in the published results they count once.
     copies_count: ClassVar[bool] = False
+
+    def result_bytes(self, n_points: int) -> float:
+        return CODE_BYTES + ENTRY_BYTES * min(self.n_neighbors, n_points)
 
     def code(self, points: Points, run: Engine) -> Coded:
         result = smce_codes(

@@ -14,6 +14,7 @@ from srsg.estimators.base import GraphClusterer
 from srsg.graph import Coded, FittedGraph
 from srsg.points import Points
 from srsg.running import Engine
+from srsg.running.config import CODE_BYTES, ENTRY_BYTES
 
 EQUAL = 1 - 1e-7  # the weight of an equal point, but for rounding
 
@@ -21,6 +22,9 @@ EQUAL = 1 - 1e-7  # the weight of an equal point, but for rounding
 @dataclass(frozen=True, kw_only=True)
 class TSCCoder(Coder):
     """Weights of the points at the smallest angles."""
+
+    def result_bytes(self, n_points: int) -> float:
+        return CODE_BYTES + ENTRY_BYTES * min(self.n_neighbors, n_points)
 
     def code(self, points: Points, run: Engine) -> Coded:
         count = min(self.n_neighbors, points.n - 1)

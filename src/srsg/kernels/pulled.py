@@ -29,6 +29,12 @@ PASSES = 2
 FIRST_REDUCTION = 0.05
 """How far conjugate gradients reduce the gradient before the signs are looked at."""
 
+ROUGHLY = 1e-6
+"""How far rough inner products can reduce a gradient."""
+
+ROWS_PER_PRODUCT = 64
+"""Rows of a Gram matrix that are made by one product."""
+
 ROUNDING = 1e-14
 """Rounding of a gradient, as a fraction of the ridge: pull and ridge cancel in it, and where both
 are huge, few digits are left."""
@@ -51,19 +57,20 @@ def solve_pulled_sets(own, rows, pull, products, tol, points, targets, start, pe
         target = dense_row(targets, p)
         pulled, pulls = pull_of(pull, rows[p])
         b = np.empty(size)
+        # Without products at hand, the points themselves correct what rough ones leave open.
+        atoms = gather_rows(points, index, size if products.shape[0] == 0 else 0)
         if products.shape[0] > 0:
             gram = fetch(products, index)
             for k in range(size):
                 b[k] = products[own[p], index[k]]
         else:
-            atoms = gather_rows(points, index, size)
-            gram = np.dot(atoms, atoms.T)
+            gram = rough_products(atoms)
             multiply(atoms, target, b)
         for k in range(size):
             b[k] += pull_at(pulled, pulls, index[k])
             gram[k, k] += ridge
         # Half of what may be left, so that the rounding of the inner products does not matter.
-        solve_pulled(gram, b, half_lam, z, max(tol, ROUNDING * ridge) / 2)
+        solve_pulled(gram, atoms, b, half_lam, ridge, z, max(tol, ROUNDING * ridge) / 2)
         # What is zero leaves the working set: the scan checks it together with all other points.
         keep_sorted_support(codes, p)
         # Points that join start from what lies there (see `renew`), which must not depend on the
@@ -105,17 +112,49 @@ def fetch(products, index):
 
 
 @helper()
-def solve_pulled(gram, b, half_lam, z, reached):
+def rough_products(atoms):
+    """Inner products of a few points with each other, in single precision."""
+    rough = atoms.astype(np.float32)
+    gram = np.empty((atoms.shape[0], atoms.shape[0]))
+    for start in range(0, atoms.shape[0], ROWS_PER_PRODUCT):
+        # Only up to the diagonal: the matrix is symmetric.
+        end = min(start + ROWS_PER_PRODUCT, atoms.shape[0])
+        some = np.dot(rough[start:end], rough[:end].T)
+        for a in range(start, end):
+            for c in range(a + 1):
+                gram[a, c] = gram[c, a] = some[a - start, c]
+    return gram
+
+
+@helper()
+def exact_gradient(atoms, b, ridge, z, gradient):
+    """As :func:`compute_gradient`, from the points themselves."""
+    fitted = np.zeros(atoms.shape[1])
+    for k in range(z.shape[0]):
+        if z[k] != 0.0:
+            for j in range(fitted.shape[0]):
+                fitted[j] += z[k] * atoms[k, j]
+    for k in range(z.shape[0]):
+        gradient[k] = b[k] - dot(atoms[k], fitted) - ridge * z[k]
+
+
+@helper()
+def solve_pulled(gram, atoms, b, half_lam, ridge, z, reached):
     """Minimise over ``z`` in place, until no violation is above ``reached``.
 
-    Coordinate descent finds the signs, conjugate gradients the values.
+    Coordinate descent finds the signs, conjugate gradients the values. If there are ``atoms``, the
+    Gram matrix is rough: every round then removes all but a small fraction of the violation.
     """
     size = z.shape[0]
+    exact = atoms.shape[0] == 0
     gradient = np.empty(size)
     support = np.empty(size, np.int64)
     for _ in range(MAX_ROUNDS):
         # Computed afresh, so that the rounding errors of the updates do not add up.
-        lasso.compute_gradient(gram, b, z, gradient)
+        if exact:
+            lasso.compute_gradient(gram, b, z, gradient)
+        else:
+            exact_gradient(atoms, b, ridge, z, gradient)
         if lasso.worst_violation(half_lam, z, gradient) <= reached:
             break
         for _ in range(PASSES):
@@ -133,7 +172,8 @@ def solve_pulled(gram, b, half_lam, z, reached):
             target[a] = z[support[a]]
             left[a] = gradient[support[a]] - half_lam * np.sign(target[a])
         # Half of the tolerance for this solve, so that the other half is left for rounding.
-        conjugate_gradients(inner, left, reached / 2, target)
+        enough = reached / 2 if exact else max(reached / 2, ROUGHLY * np.sqrt(dot(left, left)))
+        conjugate_gradients(inner, left, enough, target)
         move_towards(gram, b, half_lam, z, support, count, target)
 
 

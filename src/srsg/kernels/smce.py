@@ -112,15 +112,18 @@ def settle(gram, penalty, c, sign, multiplier):
 
 
 @inlined()
-def solve_on_plane(gram, penalty, c):
-    """Minimise ``penalty' |c| + 1/2 c' G c`` subject to ``sum c = 1``, into ``c``.
+def solve_on_plane(directions, penalty, c):
+    """Minimise ``penalty' |c| + 1/2 ||Y' c||^2`` subject to ``sum c = 1``, into ``c``.
 
     The active-set method of Lawson and Hanson, for both signs. It starts with the first coordinate
     alone. Then the coordinate that violates the optimality conditions most joins the support, until
     none violates them. Every such step lowers the objective and there are finitely many sign
-    patterns, so this ends in the minimiser.
+    patterns, so this ends in the minimiser. Only rows of the Gram matrix that belong to the support
+    are computed: the time grows with the number of neighbours, not with its square.
     """
     size = c.shape[0]
+    gram = np.empty((size, size))
+    products = np.empty(size)
     sign = np.zeros(size)
     barred = np.zeros(size, np.bool_)
     linalg.fill(c, 0.0)
@@ -130,6 +133,7 @@ def solve_on_plane(gram, penalty, c):
     multiplier = 0.0
     entering = ZERO
     for _ in range(STEPS_PER_NEIGHBOR * size):
+        linalg.multiply(directions, directions[entering], gram[entering])
         multiplier, first = settle(gram, penalty, c, sign, multiplier)
         # The coordinate left at once. If it could come back now, this would go on forever; after
         # any real move it may.
@@ -138,13 +142,17 @@ def solve_on_plane(gram, penalty, c):
         else:
             linalg.fill(barred, False)
         magnitude = abs(multiplier)
+        linalg.fill(products, 0.0)
         for k in range(size):
             magnitude += abs(c[k])
+            if c[k] != 0.0:
+                for j in range(size):
+                    products[j] += c[k] * gram[k, j]
         worst = ROUNDING * magnitude  # violations below this are rounding
         entering = -1
         for k in range(size):
             if sign[k] == 0.0 and not barred[k]:
-                pull = multiplier - linalg.dot(gram[k], c)
+                pull = multiplier - products[k]
                 if abs(pull) - penalty[k] > worst:
                     worst = abs(pull) - penalty[k]
                     entering = k
@@ -187,8 +195,10 @@ def duality_gap(directions, penalty, c):
     # Each neighbour allows an interval of ``nu``. Two intervals meet if their products differ by no
     # more than the two penalties together, and if every two meet, all have a point in common.
     shrink = 1.0
-    for a in range(size):
-        for b in range(size):
+    low, high = (product + penalty).min(), (product - penalty).max()
+    upper = np.flatnonzero(product - penalty > low)
+    for a in np.flatnonzero(product + penalty < high):
+        for b in upper:
             spread = product[b] - product[a]
             allowed = penalty[a] + penalty[b]
             if spread * shrink > allowed:
@@ -221,7 +231,7 @@ def code_points(points, targets, neighbors, lam, codes, distances, gap):
         # the sum makes the codes independent of the scale of the data.
         for k in range(size):
             penalty[k] = lam * distances[p, k] / total
-        solve_on_plane(linalg.gram_matrix(directions), penalty, codes[p])
+        solve_on_plane(directions, penalty, codes[p])
         normalise(codes[p])
         gap[p] = duality_gap(directions, penalty, codes[p])
 
@@ -239,6 +249,6 @@ def code_on_plane(points, targets, neighbors, penalty, codes, gap):
     for p in range(targets.shape[0]):
         for k in range(size):
             lifted_direction(targets[p], points[neighbors[p, k]], 1.0, directions[k])
-        solve_on_plane(linalg.gram_matrix(directions), penalties, codes[p])
+        solve_on_plane(directions, penalties, codes[p])
         normalise(codes[p])
         gap[p] = duality_gap(directions, penalties, codes[p])

@@ -107,6 +107,7 @@ def start_engine(
     x: Any = None,
     *,
     on_cluster: bool = True,
+    result_bytes: float | None = None,
 ) -> Engine:
     """The engine that :func:`srsg.config_context` asks for.
 
@@ -122,6 +123,8 @@ def start_engine(
         The points to be coded, if they are in this process: blocks of them must fit into memory.
     on_cluster : bool
         Whether the work can run on a cluster; otherwise it runs on threads of this process.
+    result_bytes : float, optional
+        What the result takes for each point, with all copies made on the way.
 
     Returns
     -------
@@ -138,7 +141,7 @@ def start_engine(
     if x is not None:
         n_nonzero = x.nnz if sparse.issparse(x) else None
         engine.block_size, engine.spare_memory = blocks_within(
-            config["max_memory"], x.shape, x.dtype, engine.n_workers, n_nonzero
+            config["max_memory"], x.shape, x.dtype, engine.n_workers, n_nonzero, result_bytes
         )
     return engine
 
@@ -153,6 +156,9 @@ CODE_BYTES = 8192
 """Memory for the unfinished code of one point, with all copies: about a hundred entries, and the
 small problem that the sweeps keep."""
 
+ENTRY_BYTES, NEIGHBOR_BYTES = 85, 24
+"""Memory for an edge of a graph, and for a neighbour that is only listed, with all copies."""
+
 
 def blocks_within(
     max_memory: int | str | None,
@@ -160,6 +166,7 @@ def blocks_within(
     dtype: np.dtype,
     n_workers: int,
     n_nonzero: int | None = None,
+    result_bytes: float | None = None,
 ) -> tuple[int, float]:
     """The blocks that fit into memory.
 
@@ -174,6 +181,8 @@ def blocks_within(
         How many blocks are scanned at the same time.
     n_nonzero : int, optional
         The non-zeros of sparse points; None means that the points are dense.
+    result_bytes : float, optional
+        What the result takes for each point, with all copies; by default that of a short code.
 
     Returns
     -------
@@ -197,13 +206,14 @@ def blocks_within(
     84
     """
     n_points, n_features = shape
+    result_bytes = CODE_BYTES if result_bytes is None else result_bytes
     if n_nonzero is None:
         entry = 4 if dtype == np.float32 else 8 + 4  # scans need all points in float32 too
-        fixed = n_points * (n_features * entry + CODE_BYTES)
+        fixed = n_points * (n_features * entry + result_bytes)
     else:
         # Values in float64 and float32, columns; and the tiles of the products.
         tiles = 4 * TILE * n_workers * (n_points + n_features)
-        fixed = n_nonzero * (8 + 4 + 4) + n_points * CODE_BYTES + tiles
+        fixed = n_nonzero * (8 + 4 + 4) + n_points * result_bytes + tiles
     # Correlations with all points in float32; residuals in float64 and float32.
     row = n_workers * (4 * n_points + 12 * n_features + CODE_BYTES)
     allowed = SHARE_OF_FREE * free_memory() if max_memory is None else in_bytes(max_memory)
@@ -212,8 +222,8 @@ def blocks_within(
     if size < LEAST_BLOCK and max_memory is not None:
         raise ValueError(
             f"max_memory={max_memory!r} is too little: {n_points} points of {n_features} features "
-            f"take {in_words(fixed + LEAST_BLOCK * row)} on {n_workers} threads. Allow more, or "
-            "take fewer threads with n_jobs."
+            f"take {in_words(fixed + LEAST_BLOCK * row)} on {n_workers} threads, with the "
+            "result. Allow more, or take fewer neighbours, or fewer threads with n_jobs."
         )
     size = max(size, LEAST_BLOCK)
     return size, allowed - fixed - size * row
