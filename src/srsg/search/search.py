@@ -17,9 +17,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from srsg.coding.coder import without_direction
 from srsg.counting.counts import with_structure
-from srsg.counting.reproducibility import ScoredCounts
+from srsg.counting.reproducibility import OtherCount, ScoredCounts
 from srsg.cutting.cut import check_cluster_count
-from srsg.estimators.base import attributes_of_counts, best_counts, learn, noted_input
+from srsg.estimators.base import attributes_of_counts, learn, noted_input, scored_counts
 from srsg.explaining.confidence import Confidence, confidence, predict_with_confidence
 from srsg.explaining.unwrapping import clusterer_of, points_as_clustered
 from srsg.explaining.valleys import LEVEL, valley_p_value
@@ -120,6 +120,10 @@ class StabilitySearch(ClusterMixin, BaseEstimator):
     cluster_counts_, cluster_count_scores_ : ndarray
         For ``n_clusters="auto"``: the numbers that the winner tried, or the graph that found the
         median, and their scores.
+    other_counts_ : list of OtherCount
+        For ``n_clusters="auto"``: the best number below and the best above that differ by a factor
+        of 1.25 or more, with their labels, and which clusters merge or fall apart. Empty if the
+        winner builds no graph.
     columns_ : str
         What the columns look like.
     n_features_in_ : int
@@ -243,6 +247,13 @@ class StabilitySearch(ClusterMixin, BaseEstimator):
         check_is_fitted(self, "certainty_")
         return self.certainty_.values
 
+    @property
+    def other_counts_(self) -> list[OtherCount]:
+        """The best clearly different numbers of clusters, of a winner that builds a graph."""
+        scored_counts(self)  # raises an error if the number was given
+        model = self.best_estimator_
+        return clusterer_of(model).other_counts_ if builds_graph(model) else []
+
     def best_counts(self, n_best: int = 3) -> list[int]:
         """The numbers of clusters with the most evidence in the data, best first.
 
@@ -256,7 +267,7 @@ class StabilitySearch(ClusterMixin, BaseEstimator):
         list of int
             The first is ``n_clusters_``; the scores are in ``cluster_count_scores_``.
         """
-        return best_counts(self, n_best)
+        return scored_counts(self).best(n_best)
 
     def predict(self, X: Matrix, novelty: float | None = None) -> NDArray[np.intp]:
         """The clusters of new points, by the best estimator.
