@@ -10,12 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import sparse
+from sklearn.base import clone
 
 from srsg import (
     SMCE,
     SRSG,
     L1Graph,
     LocalScalingSpectralClustering,
+    NeighborGraph,
     OMPGraph,
     RidgeGraph,
     config_context,
@@ -23,6 +25,8 @@ from srsg import (
 from srsg.counting import counts
 from srsg.counting.eigengaps import estimate_n_clusters
 from srsg.counting.reproducibility import (
+    OtherCount,
+    ScoredCounts,
     best_jaccard,
     carry_labels,
     counts_to_try,
@@ -254,3 +258,42 @@ def test_best_counts_need_several():
     model = L1Graph(4).fit(subspaces(60))
     with pytest.raises(ValueError, match=r"n_clusters=4 was given"):
         model.best_counts()
+
+
+def test_others_are_clearly_different_and_the_best_of_their_side():
+    counts = [2, 4, 7, 8, 9, 10, 12, 30]
+    scores = np.array([0.3, 0.5, 0.89, 0.9, 0.88, 0.4, 0.7, 0.2])
+    found = ScoredCounts.of(counts, scores)
+    assert found.others() == [(4, 0.5), (12, 0.7)]
+    assert found.sure
+    scores[6] = 0.8
+    assert not ScoredCounts.of(counts, scores).sure
+    assert ScoredCounts.of([3], np.array([3.0])).others() == []
+    assert not ScoredCounts.of([2, 4], np.array([0.0, -1.0])).sure
+
+
+def test_what_merges_and_what_falls_apart():
+    chosen = np.repeat([0, 1, 2], 10)
+    fewer, more = np.repeat([1, 0, 0], 10), np.repeat([0, 1, 2, 3], [10, 10, 6, 4])
+    fewer[0] = 0  # most members decide
+    assert OtherCount.of(0.5, fewer, chosen).parts == {0: [1, 2]}
+    assert OtherCount.of(0.5, more, chosen).parts == {2: [2, 3]}
+    assert OtherCount.of(0.5, more, chosen).n_clusters == 4
+
+
+def test_an_estimator_has_other_numbers():
+    X, _ = make_union_of_subspaces(
+        300, n_subspaces=5, dimension=4, n_features=100, noise=0.08, random_state=0
+    )
+    model = NeighborGraph("auto", random_state=0, assign_labels="tree").fit(X)
+    below = [other for other in model.other_counts_ if other.n_clusters < model.n_clusters_]
+    above = [other for other in model.other_counts_ if other.n_clusters > model.n_clusters_]
+    for other in below + above:
+        assert len(np.unique(other.labels)) == other.n_clusters
+        # A tree is nested, so that clusters merge or fall apart whole.
+        changed = sum(len(parts) - 1 for parts in other.parts.values())
+        assert changed == abs(other.n_clusters - model.n_clusters_)
+    assert below or above
+    given = clone(model).set_params(n_clusters=3).fit(X)
+    with pytest.raises(ValueError, match="n_clusters=3 was given"):
+        _ = given.other_counts_

@@ -113,3 +113,12 @@ def test_samples_of_many_points_come_from_a_few_thousand():
         assert (np.diff(rows) > 0).all()
     one, other = first[3:]
     assert sorted([*one.columns, *other.columns]) == list(range(30))
+
+
+def test_nearly_all_points_in_one_cluster_are_no_answer():
+    """A few outliers that every sample finds again would be the most stable clusters of all."""
+    samples, _ = draw_rounds((100, 8), 2, np.random.RandomState(0), table=False)
+    outliers = [(rows < 3).astype(int)[:, None] for rows, _ in samples]
+    parts = [RNG.permutation(2)[rows % 2][:, None] for rows, _ in samples]
+    scores = scores_of([outliers, parts], samples, own=[0, 0])
+    np.testing.assert_allclose(scores.total, [0, 2])

@@ -19,7 +19,11 @@ from srsg.explaining.confidence import confidence
 from srsg.explaining.fitted import explained_points
 from srsg.explaining.unwrapping import clusterer_of
 from srsg.metrics import clustering_accuracy
+from srsg.running.progress import SILENT
 from srsg.search.candidates import Columns, auto_candidates, look_at_columns
+from srsg.search.comparison import Comparison
+from srsg.search.fits import CUTS
+from srsg.search.stability import draw_rounds
 
 
 @pytest.fixture(scope="module")
@@ -278,3 +282,37 @@ def test_the_best_estimator_has_the_parameters_it_was_fitted_with(n_clusters):
         search = StabilitySearch({"it": candidate, **others}, n_clusters, random_state=0).fit(X)
         again = clone(search.best_estimator_)
         np.testing.assert_array_equal(again.fit_predict(X), search.labels_)
+
+
+def test_each_graph_is_cut_by_stability_and_modularity():
+    """Of two cuts that are as stable, the one with more weight inside of clusters is taken."""
+    X, y = make_union_of_subspaces(
+        240, n_subspaces=4, dimension=4, n_features=120, noise=0.05, random_state=0
+    )
+    search = StabilitySearch(n_clusters=4, random_state=0).fit(X)
+    cut = search.results_["cut"][search.best_index_]
+    assert cut in CUTS
+    assert clusterer_of(search.best_estimator_).assign_labels == cut
+    np.testing.assert_array_equal(search.best_estimator_.relabel(4), search.labels_)
+    assert clustering_accuracy(y, search.labels_) > 0.95
+
+
+def test_cuts_are_chosen_for_our_own_graphs_only(wine):
+    assert set(wine[2].results_["cut"]) == {None}
+    candidates = {"ridge": RidgeGraph(assign_labels="tree")}
+    X, _ = make_union_of_subspaces(120, n_features=120, random_state=0)
+    search = StabilitySearch(candidates, 3, random_state=0).fit(X)
+    assert search.results_["cut"] == [None]
+    assert search.best_estimator_.assign_labels == "tree"
+
+
+def test_modularity_decides_between_cuts_that_are_as_stable():
+    rows = np.arange(80)
+    fits = iter([(np.column_stack([rows % 2, rows % 2]), np.array(q)) for q in ([0.4, 0.5],) * 5])
+    comparison = Comparison([("one", None)], None, 0, SILENT, None, both_cuts=True)
+    samples, _ = draw_rounds((80, 8), 2, np.random.RandomState(0), table=False)
+    samples = [sample._replace(rows=rows) for sample in samples]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Comparison, "_each", lambda *_: list(fits))
+        _, cuts = comparison.scores([2], (samples, []))
+    assert cuts == ["tree"]

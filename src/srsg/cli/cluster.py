@@ -10,6 +10,9 @@ from srsg.cli.console import say
 from srsg.cli.groups import Preparing, Reading
 from srsg.running.progress import announce_compiling
 
+MOST_CHANGES = 3
+"""Clusters that merge or fall apart which are named for another number of clusters."""
+
 
 def cluster(
     data: str = options.DATA,
@@ -86,16 +89,30 @@ def _choices(estimator: Any, clusters: int | str) -> list[str]:
             f"{estimator.best_name_}{_runner_up(estimator.results_, estimator.best_index_)}."
         )
     if clusters == options.AUTO:
-        counted = f"-k was not given: {estimator.n_clusters_} clusters were found."
-        next_best = estimator.best_counts(3)[1:] if hasattr(estimator, "cluster_counts_") else []
-        if next_best:
-            counted += f" Next best: {', '.join(map(str, next_best))}."
-        lines.append(counted)
+        lines += _counted(estimator)
     if not getattr(estimator, "structure_found_", True):
         lines.append(
             "No structure was found: random points have clusters like these, so they may mean "
             "nothing."
         )
+    return lines
+
+
+def _counted(estimator: Any) -> list[str]:
+    """The number of clusters that was found, how sure it is, and what others would change."""
+    from srsg.estimators.base import scored_counts
+
+    number = estimator.n_clusters_
+    counted = scored_counts(estimator) if hasattr(estimator, "cluster_counts_") else None
+    if counted is None or counted.sure or not counted.others():
+        return [f"-k was not given: {number} clusters were found."]
+    either = " or ".join(str(other) for other, _ in counted.others())
+    lines = [f"-k was not given: probably {number} clusters (or {either})."]
+    for other in estimator.other_counts_:
+        for whole, parts in list(other.parts.items())[:MOST_CHANGES]:
+            merged = f"clusters {', '.join(map(str, parts))} are one"
+            change = merged if other.n_clusters < number else f"cluster {whole} is {len(parts)}"
+            lines.append(f"With {other.n_clusters} clusters, {change}.")
     return lines
 
 

@@ -26,7 +26,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from srsg.coding.coder import Coder, build_graph, new_codes, prepared, row_lengths
 from srsg.counting.counts import count_clusters, p_value_of_valleys, with_structure
-from srsg.counting.reproducibility import ScoredCounts
+from srsg.counting.reproducibility import OtherCount, ScoredCounts
 from srsg.cutting import cut
 from srsg.cutting.embedding import connected_components
 from srsg.estimators.callbacks import CallbackSupport, reported_to_callbacks, with_callbacks
@@ -155,6 +155,10 @@ class GraphClusterer(
         For ``n_clusters="auto"``: the numbers of clusters tried, and their scores, see
         :mod:`srsg.counting.counts`. There is only one number where the components of the
         graph are the clusters.
+    other_counts_ : list of OtherCount
+        For ``n_clusters="auto"``: the best number below and the best above that differ by a factor
+        of 1.25 or more, with their labels, and which clusters merge or fall apart. Computed when
+        first used.
     structure_found_ : bool
         For ``n_clusters="auto"``: whether clusters lie apart, with valleys of density between
         them (:mod:`srsg.explaining.valleys`). In data without clusters it is True in at most 5 %
@@ -541,7 +545,7 @@ class GraphClusterer(
         list of int
             The first is ``n_clusters_``; the scores are in ``cluster_count_scores_``.
         """
-        return best_counts(self, n_best)
+        return scored_counts(self).best(n_best)
 
     # A cached property keeps its value among the attributes, under its own name. Since that ends
     # with an underscore, the next fit drops it together with all else that was learnt.
@@ -587,6 +591,12 @@ class GraphClusterer(
         check_is_fitted(self, "graph_")
         layers = cut.tree_of(self.graph_, self._cut_options().affinity).layers()
         return np.column_stack([self.graph_.equal.spread_labels(layer) for layer in layers.T])
+
+    @cached_property
+    def other_counts_(self) -> list[OtherCount]:
+        """The best clearly different numbers of clusters, below and above, and what they change."""
+        others = scored_counts(self).others()
+        return [OtherCount.of(score, self.relabel(n), self.labels_) for n, score in others]
 
     @property
     def _clusters(self) -> cut.Clusters:
@@ -765,8 +775,8 @@ def attributes_of_counts(counted: ScoredCounts) -> dict[str, Any]:
     }
 
 
-def best_counts(model: Any, n_best: int) -> list[int]:
-    """The best numbers of clusters of a model that was fitted with ``n_clusters="auto"``."""
+def scored_counts(model: Any) -> ScoredCounts:
+    """The evidence for the number of clusters that a fit with ``n_clusters="auto"`` found."""
     check_is_fitted(model, "labels_")
     if "cluster_counts_" not in vars(model):
         raise ValueError(
@@ -778,7 +788,7 @@ def best_counts(model: Any, n_best: int) -> list[int]:
         model.cluster_counts_,
         model.cluster_count_scores_,
         model.structure_found_,
-    ).best(n_best)
+    )
 
 
 def noted_input(estimator: Any, X: Any, **options: Any) -> tuple[Any, dict[str, Any]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,15 @@ from srsg.counting.reproducibility import ScoredCounts
 from srsg.explaining.unwrapping import clusterer_of
 from srsg.running.progress import SILENT, Progress, Stage, quietly, send_progress_to
 from srsg.search.candidates import Candidates
-from srsg.search.fits import builds_graph, fresh, label_graph, labels_for_each, with_graph
+from srsg.search.fits import (
+    CUTS,
+    builds_graph,
+    cuts_of_graph,
+    fresh,
+    label_graph,
+    labels_for_each,
+    with_graph,
+)
 from srsg.search.stability import Labels, Rounds, Sample, Scores, scores_of
 from srsg.types import NClusters
 
@@ -44,6 +52,8 @@ class Comparison:
         Told about every step of a candidate.
     whole : Stage
         The progress of the whole search.
+    both_cuts : bool
+        Whether every graph is cut both ways.
     """
 
     candidates: Candidates
@@ -51,6 +61,7 @@ class Comparison:
     seed: int
     progress: Progress
     whole: Stage
+    both_cuts: bool = False
 
     def counted(
         self, n_clusters: NClusters, *, settle: bool
@@ -79,11 +90,35 @@ class Comparison:
             self.whole.advance(COUNTING_COSTS)
         return _settled(found, ENOUGH_FOR_A_MEDIAN if settle else len(found) + 1), models
 
-    def scores(self, own: list[int], rounds: Rounds) -> Scores:
-        """The scores of the candidates, given the number of clusters of each."""
+    def scores(self, own: list[int], rounds: Rounds) -> tuple[Scores, list[str | None]]:
+        """The scores of the candidates, given the number of clusters of each, and their cuts.
+
+        The cut of a graph is the one with the larger product of stability and squared modularity,
+        as in counting. Between different graphs, modularities cannot be compared.
+        """
+        if self.both_cuts:
+            return self._scores_of_cuts(own, rounds[0])
+        return self._scores(own, rounds), [None] * len(own)
+
+    def _scores_of_cuts(
+        self, own: list[int], samples: list[Sample]
+    ) -> tuple[Scores, list[str | None]]:
+        labels: list[list[Labels]] = []
+        modular = np.empty((len(CUTS), len(own)))
+        for place, (pair, count) in enumerate(zip(self.candidates, own, strict=True)):
+            cuts = self._each(*pair, samples, cuts_of_graph, [count])
+            labels.append([found for found, _ in cuts])
+            modular[:, place] = cuts[0][1]  # that of all points
+        by_cut = [scores_of(labels, samples, [cut] * len(own)) for cut in range(len(CUTS))]
+        stable = np.array([scores.total for scores in by_cut])
+        chosen = np.argmax(stable * np.maximum(modular, 0.0) ** 2, axis=0)
+        parts = [np.choose(chosen, part) for part in zip(*by_cut, strict=True)]
+        return Scores(*parts), [CUTS[cut] for cut in chosen]
+
+    def _scores(self, own: list[int], rounds: Rounds) -> Scores:
         counts = sorted(set(own))  # the same for all: labels of more clusters agree less
         first, second = rounds
-        labels = [self._labels(*pair, counts, first) for pair in self.candidates]
+        labels = [self._each(*pair, first, labels_for_each, counts) for pair in self.candidates]
         if not second:
             return scores_of(labels, first, [counts.index(count) for count in own])
         scores = scores_of(labels, first)
@@ -92,28 +127,33 @@ class Comparison:
             self.whole.advance(len(self.candidates) * len(second))
             return scores
         # More samples tell more than their number: each is compared with all others.
-        more = [self._labels(*pair, counts, second) for pair in self.candidates]
+        more = [self._each(*pair, second, labels_for_each, counts) for pair in self.candidates]
         both = [few + others for few, others in zip(labels, more, strict=True)]
         return scores_of(both, first + second)
 
-    def _labels(
-        self, name: str, candidate: Any, counts: list[int], samples: list[Sample]
-    ) -> list[Labels]:
-        """The labels of a candidate on all samples."""
-        labels = []
+    def _each(
+        self,
+        name: str,
+        candidate: Any,
+        samples: list[Sample],
+        fitted: Callable[..., Any],
+        counts: list[int],
+    ) -> list[Any]:
+        """The fits of a candidate on all samples."""
+        fits = []
         with self.progress.stage(f"{name}: samples", len(samples)) as stage, quietly():
             # One sample at a time: all of them would take several times the memory of the points.
             for sample in samples:
                 try:
-                    labels.append(labels_for_each(candidate, sample.of(self.X), counts, self.seed))
+                    fits.append(fitted(candidate, sample.of(self.X), counts, self.seed))
                 except Exception as error:
                     error.add_note(f"Raised by the candidate {name!r} on a sample of the data.")
                     raise
                 stage.advance()
                 self.whole.advance()
-        return labels
+        return fits
 
-    def fitted(self, place: int, n_clusters: int, model: Any = None) -> Any:
+    def fitted(self, place: int, n_clusters: int, cut: str | None = None, model: Any = None) -> Any:
         """A candidate fitted on all points; ``model`` has their graph, if it was built."""
         name, candidate = self.candidates[place]
         with self.progress.stage(f"{name}: all points", 1), send_progress_to(SILENT):
@@ -122,7 +162,7 @@ class Comparison:
             else:
                 if model is None:
                     model = with_graph(candidate, self.X, self.seed)
-                label_graph(model, n_clusters)
+                label_graph(model, n_clusters, cut)
         self.whole.advance(LAST_FIT_COSTS)
         return model
 

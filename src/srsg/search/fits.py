@@ -10,9 +10,13 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
+from srsg.counting.stability import modularity
 from srsg.estimators import GraphClusterer, PreparedClusterer
 from srsg.explaining.unwrapping import clusterer_of
-from srsg.types import Matrix
+from srsg.types import FloatArray, Matrix
+
+CUTS = ("kmeans", "tree")
+"""How the graphs of the search are cut: by eigenvectors, or as a tree."""
 
 
 def fresh(candidate: Any, n_clusters: int | None, seed: int) -> Any:
@@ -40,12 +44,14 @@ def with_graph(candidate: Any, X: Matrix, seed: int) -> Any:
     return model
 
 
-def label_graph(model: Any, n_clusters: int) -> None:
-    """Give a model that has its graph its labels, for this number of clusters."""
+def label_graph(model: Any, n_clusters: int, cut: str | None = None) -> None:
+    """Give a model that has its graph its labels, for this number of clusters, by this cut."""
     given = last = _last_step(model)
     while isinstance(given, PreparedClusterer):
         given = given.clusterer
     given.set_params(n_clusters=n_clusters)
+    if cut is not None:
+        given.set_params(assign_labels=cut)
     last.fit_labels()
 
 
@@ -78,3 +84,25 @@ def labels_for_each(
                 f"{np.shape(labels)} for {X.shape[0]} points."
             )
     return np.column_stack(columns)
+
+
+def cuts_of_graph(
+    candidate: Any, X: Matrix, counts: Sequence[int], seed: int
+) -> tuple[NDArray[np.intp], FloatArray]:
+    """Labels by each of :data:`CUTS`, and their modularity; all numbers of one cut come first.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from srsg import NeighborGraph
+    >>> from srsg.search.fits import cuts_of_graph
+    >>> labels, modular = cuts_of_graph(NeighborGraph(), load_digits().data[:60], [2, 3], seed=0)
+    >>> labels.max(axis=0)
+    array([1, 2, 1, 2])
+    """
+    model = clusterer_of(with_graph(candidate, X, seed))
+    each = [model.set_params(assign_labels=cut).relabel_each(counts) for cut in CUTS]
+    labels = np.column_stack(each)
+    graph, first = model.graph_, model.graph_.equal.first
+    merged = graph.merged(graph.affinity)
+    return labels, np.array([modularity(merged, column[first]) for column in labels.T])

@@ -17,9 +17,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from srsg.coding.coder import without_direction
 from srsg.counting.counts import with_structure
-from srsg.counting.reproducibility import ScoredCounts
+from srsg.counting.reproducibility import OtherCount, ScoredCounts
 from srsg.cutting.cut import check_cluster_count
-from srsg.estimators.base import attributes_of_counts, best_counts, learn, noted_input
+from srsg.estimators.base import attributes_of_counts, learn, noted_input, scored_counts
 from srsg.explaining.confidence import Confidence, confidence, predict_with_confidence
 from srsg.explaining.unwrapping import clusterer_of, points_as_clustered
 from srsg.explaining.valleys import LEVEL, valley_p_value
@@ -44,9 +44,6 @@ first of the candidates wins. With many features only equal scores are."""
 LEAST_STABILITY = 0.5
 """Agreement between samples below which a report calls labels unstable."""
 
-LEAST_STABILITY = 0.5
-"""Agreement between samples below which a report calls labels unstable."""
-
 FEW = 0.05
 """Features that are zero but for this share or less, as words in texts are, are not halved."""
 
@@ -66,10 +63,12 @@ class StabilitySearch(ClusterMixin, BaseEstimator):
     With 100 features or more, or principal components, every candidate is fitted on all points, on
     two samples of them and, unless the features are sparse, on two halves of the features. Its
     score adds the agreement of its labels between all points and samples, and between all features
-    and halves. For tables it adds the agreement between samples and the agreement with the other
-    candidates on the same samples; if the best two are close, as many samples again are drawn. See
-    :mod:`srsg.search.stability`. The best is then fitted on all points. Of more than 3,000 points,
-    a random 3,000 decide.
+    and halves. Each of our own graphs is cut twice, by eigenvectors and as a tree: the cut with the
+    larger product of this score and its squared modularity counts. Nearly all points in one cluster
+    score nothing. For tables the score adds the agreement between samples and the agreement with
+    the other candidates on the same samples; if the best two are close, as many samples again are
+    drawn. See :mod:`srsg.search.stability`. The best is then fitted on all points. Of more than
+    3,000 points, a random 3,000 decide.
 
     Parameters
     ----------
@@ -107,9 +106,9 @@ class StabilitySearch(ClusterMixin, BaseEstimator):
         The confidence, how central each point is, and what both mean.
     n_clusters_ : int
     results_ : dict of lists
-        One entry per candidate: ``candidate``, ``n_clusters``, ``stability_points``,
-        ``stability_features`` (NaN if there were no halves), ``consensus`` (NaN except for
-        tables), ``score`` and ``rank``.
+        One entry per candidate: ``candidate``, ``cut`` ("kmeans" or "tree"; None where only one was
+        tried), ``n_clusters``, ``stability_points``, ``stability_features`` (NaN if there were no
+        halves), ``consensus`` (NaN except for tables), ``score`` and ``rank``.
         ``pandas.DataFrame(search.results_)`` shows it as a table.
     margin_ : float
         By how much the winner's score exceeds the best other; negative if it won as the earlier
@@ -121,6 +120,10 @@ class StabilitySearch(ClusterMixin, BaseEstimator):
     cluster_counts_, cluster_count_scores_ : ndarray
         For ``n_clusters="auto"``: the numbers that the winner tried, or the graph that found the
         median, and their scores.
+    other_counts_ : list of OtherCount
+        For ``n_clusters="auto"``: the best number below and the best above that differ by a factor
+        of 1.25 or more, with their labels, and which clusters merge or fall apart. Empty if the
+        winner builds no graph.
     columns_ : str
         What the columns look like.
     n_features_in_ : int
@@ -195,7 +198,9 @@ class StabilitySearch(ClusterMixin, BaseEstimator):
         costs = len(rounds[0] + rounds[1]) + COUNTING_COSTS * (self.n_clusters == "auto")
         total = len(candidates) * costs + LAST_FIT_COSTS
         with progress.stage("the whole search", total) as whole:
-            learnt = self._compared(Comparison(candidates, X, seed, progress, whole), rounds)
+            both_cuts = isinstance(self.candidates, str) and not columns.of_a_table
+            comparison = Comparison(candidates, X, seed, progress, whole, both_cuts)
+            learnt = self._compared(comparison, rounds)
         learn(self, names | learnt | {"columns_": columns.value})
         return self
 
@@ -203,11 +208,11 @@ class StabilitySearch(ClusterMixin, BaseEstimator):
         """Compare the candidates and fit the best: what is learnt, by attribute."""
         counted, models = comparison.counted(self.n_clusters, settle=bool(rounds[1]))
         counts = [each.n_clusters for each in counted]
-        scores = comparison.scores(counts, rounds)
+        scores, cuts = comparison.scores(counts, rounds)
         total = scores.total
         tie = TIE if rounds[1] else 0.0
         best = int(np.flatnonzero(total >= total.max() - tie)[0])
-        model = comparison.fitted(best, counts[best], models.get(best))
+        model = comparison.fitted(best, counts[best], cuts[best], models.get(best))
         others = np.delete(total, best)
         evidence = replace(
             counted[best], structure_found=_lie_apart(model, comparison.X, counted[best])
@@ -220,7 +225,12 @@ class StabilitySearch(ClusterMixin, BaseEstimator):
             "labels_": clusterer_of(model).labels_,
             "certainty_": confidence(model, comparison.X),
             "n_clusters_": counts[best],
-            "results_": {"candidate": names, "n_clusters": counts, **scores.table()},
+            "results_": {
+                "candidate": names,
+                "cut": cuts,
+                "n_clusters": counts,
+                **scores.table(),
+            },
             "margin_": float(total[best] - others.max()) if others.size else np.inf,
             "structure_found_": evidence.structure_found,
         }
@@ -237,6 +247,13 @@ class StabilitySearch(ClusterMixin, BaseEstimator):
         check_is_fitted(self, "certainty_")
         return self.certainty_.values
 
+    @property
+    def other_counts_(self) -> list[OtherCount]:
+        """The best clearly different numbers of clusters, of a winner that builds a graph."""
+        scored_counts(self)  # raises an error if the number was given
+        model = self.best_estimator_
+        return clusterer_of(model).other_counts_ if builds_graph(model) else []
+
     def best_counts(self, n_best: int = 3) -> list[int]:
         """The numbers of clusters with the most evidence in the data, best first.
 
@@ -250,7 +267,7 @@ class StabilitySearch(ClusterMixin, BaseEstimator):
         list of int
             The first is ``n_clusters_``; the scores are in ``cluster_count_scores_``.
         """
-        return best_counts(self, n_best)
+        return scored_counts(self).best(n_best)
 
     def predict(self, X: Matrix, novelty: float | None = None) -> NDArray[np.intp]:
         """The clusters of new points, by the best estimator.

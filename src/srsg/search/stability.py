@@ -24,6 +24,9 @@ from srsg.types import FloatArray, IntArray
 MAX_POINTS = 3000
 """Samples are drawn from at most this many points: more would cost more and tell hardly more."""
 
+NEARLY_ALL = 0.95
+"""A candidate with this share of the points, or more, in one cluster scores nothing."""
+
 Labels = NDArray[np.intp]
 """Labels of a sample, one column for each number of clusters."""
 
@@ -161,8 +164,18 @@ def scores_of(
         return Scores(*(score.mean(axis=0) for score in by_count))
     # Consensus would let relatives outvote a stranger.
     nothing, places = np.full(len(labels), np.nan), np.arange(len(labels))
-    features = stability_on([0, *halves])[own, places] if halves else nothing
-    return Scores(stability_on(points)[own, places], features, nothing)
+    # Nearly all points in one cluster, and a few outliers found again, are no answer.
+    answer = [
+        _largest_share(fits[0][:, place]) < NEARLY_ALL
+        for fits, place in zip(labels, own, strict=True)
+    ]
+    features = stability_on([0, *halves])[own, places] * answer if halves else nothing
+    return Scores(stability_on(points)[own, places] * answer, features, nothing)
+
+
+def _largest_share(labels: NDArray[np.intp]) -> float:
+    """The share of the points that are in the largest cluster."""
+    return float(np.bincount(labels).max()) / len(labels)
 
 
 def stability_of(labels: Sequence[Labels], samples: Sequence[IntArray]) -> FloatArray:
