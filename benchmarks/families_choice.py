@@ -48,7 +48,7 @@ def choices(cells: Iterable[dict[str, Any]]) -> list[Choice]:
 
 
 def rules(found: list[Choice]) -> list[str]:
-    """Every term that all searches have, every sum of several, and every candidate that most have."""
+    """Every term that all searches have, their sums, and every candidate that most have."""
     terms = [
         term for term in found[0].terms if term != "score" and all(term in c.terms for c in found)
     ]

@@ -23,15 +23,13 @@ from srsg import SRSG, L1Graph, NeighborGraph, RidgeGraph, StabilitySearch
 from srsg.cutting.cut import CutOptions, cut_graph
 from srsg.explaining.unwrapping import clusterer_of
 from srsg.metrics import clustering_accuracy, normalized_mutual_info
+from srsg.registry import STARTS
 from srsg.running import ThreadEngine
 from srsg.search.candidates import auto_candidates, look_at_columns
 from srsg.search.fits import fresh
 from tools.results import CHOICE, LABELS, digest_of_code
 
 N_JOBS = 2
-STARTS = 10
-"""Starts of every method that begins at random."""
-
 COMPONENTS = 50
 """Principal components that Gaussian mixtures get, which need many points for each dimension."""
 
