@@ -27,6 +27,7 @@ from benchmarks.few_columns_data import CONFIRMED_ON, LAST, SETTLED_ON, Family
 from srsg import SRSG, LocalScalingSpectralClustering, StabilitySearch
 from srsg.explaining.unwrapping import clusterer_of
 from srsg.metrics import clustering_accuracy
+from srsg.registry import STARTS
 from srsg.search.candidates import shares_one_unit
 
 SEEDS = (11, 12)
@@ -66,7 +67,7 @@ def methods(X: NDArray, count: int) -> dict[str, Any]:
     options = {"n_clusters": count, "random_state": 0}
     found = {
         "distances": LocalScalingSpectralClustering(**options),
-        "kmeans": KMeans(n_init=10, **options),
+        "kmeans": KMeans(n_init=STARTS, **options),
     }
     if not shares_one_unit(X):
         found = {name: make_pipeline(StandardScaler(), each) for name, each in found.items()}

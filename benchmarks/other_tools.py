@@ -27,6 +27,7 @@ from paper.datasets import load_dataset
 from srsg import SMCE, SRSG, L1Graph, RidgeGraph, StabilitySearch
 from srsg.datasets import make_trefoil_knots, make_union_of_subspaces
 from srsg.metrics import clustering_accuracy
+from srsg.registry import STARTS
 
 Data = tuple[np.ndarray, np.ndarray]
 SEED = 0
@@ -65,11 +66,13 @@ def tools(count: int, toolbox: str | None) -> dict[str, Any]:
         "SMCE": SMCE(count, random_state=SEED),
     }
     made = {
-        "K-means": KMeans(count, n_init=10, random_state=SEED),
+        "K-means": KMeans(count, n_init=STARTS, random_state=SEED),
         "Ward": AgglomerativeClustering(count),
-        "Gaussian mixture": GaussianMixture(count, covariance_type="diag", random_state=SEED),
+        "Gaussian mixture": GaussianMixture(
+            count, covariance_type="diag", n_init=STARTS, random_state=SEED
+        ),
         "spectral, scikit-learn": SpectralClustering(
-            count, affinity="nearest_neighbors", random_state=SEED
+            count, affinity="nearest_neighbors", n_init=STARTS, random_state=SEED
         ),
         "HDBSCAN": HDBSCAN(copy=True),
     }

@@ -33,6 +33,7 @@ from srsg import SRSG, RidgeGraph, StabilitySearch
 from srsg.explaining.unwrapping import clusterer_of
 from srsg.files import atomic_write
 from srsg.metrics import clustering_accuracy
+from srsg.registry import STARTS
 from srsg.search.candidates import auto_candidates, look_at_columns
 from srsg.search.fits import fresh
 
@@ -77,7 +78,7 @@ def single_methods() -> dict[str, Any]:
         "srsg": SRSG(n_jobs=N_JOBS),
         "ridge": RidgeGraph(n_jobs=N_JOBS),
         "srsg, standardised, affine": make_pipeline(StandardScaler(), affine),
-        "kmeans, standardised": make_pipeline(StandardScaler(), KMeans(n_init=10)),
+        "kmeans, standardised": make_pipeline(StandardScaler(), KMeans(n_init=STARTS)),
     }
 
 

@@ -39,6 +39,7 @@ COMMANDS: dict[str, tuple[str, tuple[str, ...]]] = {
         "python -m benchmarks.selection --data DIR --keel DIR --large --write FILE",
         CHOICE,
     ),
+    "families": ("python -m benchmarks.families --data DIR --write FILE", CHOICE),
     "few-columns": ("python -m benchmarks.few_columns --out FILE", CHOICE),
     "calibration": ("python -m benchmarks.calibration --data DIR --keel DIR --out FILE", CHOICE),
     "structure": ("python -m benchmarks.structure --repeats 4 --out FILE", CHOICE),

@@ -8,6 +8,9 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import Any, Literal
 
+STARTS = 10
+"""Random starts of every method, the default ``n_init`` of the package's own."""
+
 
 @dataclass(frozen=True)
 class Method:
@@ -25,6 +28,8 @@ class Method:
         Module and class of its estimator.
     paper_settings : mapping
         Parameters that reproduce the paper's tables, or those of the method's own paper.
+    settings : mapping
+        Parameters that make it comparable: estimators of other packages may start only once.
     """
 
     name: str
@@ -32,6 +37,7 @@ class Method:
     column: str | None
     path: str
     paper_settings: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def estimator(self) -> type:
@@ -46,18 +52,18 @@ class Method:
 
     def paper(self, n_clusters: int, **parameters: Any) -> Any:
         """The estimator with the paper's settings."""
-        return self.estimator(n_clusters, **{**self.paper_settings, **parameters})
+        return self.estimator(n_clusters, **{**self.settings, **self.paper_settings, **parameters})
 
     def default(self, n_clusters: int | Literal["auto"], **parameters: Any) -> Any:
-        """The estimator with its default settings."""
-        return self.estimator(n_clusters, **parameters)
+        """The estimator with its default settings, and as many starts as all others."""
+        return self.estimator(n_clusters, **{**self.settings, **parameters})
 
 
 _SHARED = {"lam": 0.1, "n_neighbors": 5}
 """Settings of the paper for both of its methods with neighbours."""
 
 _METHODS = (
-    Method("kmeans", "K-means", "KM", "sklearn.cluster:KMeans", {"n_init": 10}),
+    Method("kmeans", "K-means", "KM", "sklearn.cluster:KMeans", settings={"n_init": STARTS}),
     Method("sc", "spectral clustering", "SC", "srsg:LocalScalingSpectralClustering"),
     Method("l1", "l1-graph (SSC)", "l1-graph", "srsg:L1Graph", {"lam": 0.1}),
     Method("smce", "SMCE", "SMCE", "srsg:SMCE", {"lam": 0.1, "n_neighbors": 15}),

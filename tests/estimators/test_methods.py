@@ -313,6 +313,8 @@ def test_methods_are_listed_with_their_paper_settings():
         assert isinstance(model, method.estimator)
         labels = model.fit_predict(X[:60])
         assert name == "omp" or clustering_accuracy(y[:60], labels) > 0.9
-        assert method.default(2).get_params() == method.estimator(2).get_params()
+        default = method.default(2).get_params()
+        assert default == method.estimator(2, **method.settings).get_params()
+        assert default["n_init"] == method.paper(2).n_init == STARTS  # the same for all
     columns = {method.column for method in methods.values() if method.column}
     assert columns == {"KM", "SC", "l1-graph", "SMCE", "LR-l1-graph", "SRSG"}

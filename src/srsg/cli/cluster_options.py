@@ -142,4 +142,4 @@ def make_estimator(method: Method, clusters: int | str, fitting: Fitting, files:
         check_faiss()
     if method is SEARCH and files.graph is not None:
         parameters["candidates"] = "graphs"
-    return method.estimator(n_clusters=clusters, **parameters)
+    return method.default(clusters, **parameters)
