@@ -249,8 +249,9 @@ def wide_file(rng):
             raise
         expect(np.isfinite(table.X).all(), "values that are not finite")
         if not harmed:
-            # A column may be taken for names of rows or for labels.
-            expect(len(table.X) in (n - 1, n), "other rows", table.X.shape)
+            # A column may be taken for names of rows or for labels, and names that are numbers for
+            # a row.
+            expect(len(table.X) in (n - 1, n, n + 1), "other rows", table.X.shape)
             expect(d - 2 <= table.X.shape[1] <= d, "other columns", table.X.shape, d)
 
 
@@ -264,7 +265,7 @@ def _write(path, kind, X, names):
     import pandas as pd
 
     if kind in ("parquet", "feather"):  # which want names that differ
-        frame = pd.DataFrame(X, columns=[f"{name}{k}" for k, name in enumerate(names)])
+        frame = pd.DataFrame(X, columns=[f"{k}:{name}" for k, name in enumerate(names)])
         getattr(frame, f"to_{kind}")(path)
     else:
         pd.DataFrame(X, columns=names).to_csv(path, sep="\t" if kind == "tsv" else ",", index=False)
