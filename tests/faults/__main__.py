@@ -31,9 +31,9 @@ Written by `make faults`, `make fuzz` and `python -m faults.again` ({cores} core
 {cases}{again}
 ## Faults made on purpose
 
-Each run fits `SRSG(5)` to 150 digits while something goes wrong, or does what its line says. *Same bits* counts the runs whose
-labels, codes, graph, certificates and objectives were bit for bit those of an undisturbed fit, out
-of those that ended with a result.
+Each run fits `SRSG(5)` to 150 digits while something goes wrong, or does what its line says.
+*Same bits* counts the runs whose labels, codes, graph, certificates and objectives were bit for bit
+those of an undisturbed fit, out of those that ended with a result.
 
 | fault | runs | outcome | same bits |
 |---|---|---|---|
