@@ -33,7 +33,8 @@ Written by `make faults`, `make fuzz` and `python -m faults.again` ({cores} core
 
 Each run fits `SRSG(5)` to 150 digits while something goes wrong, or does what its line says.
 *Same bits* counts the runs whose labels, codes, graph, certificates and objectives were bit for bit
-those of an undisturbed fit, out of those that ended with a result.
+those of an undisturbed fit, out of those that ended with a result. Without memory a process may
+die, since OpenBLAS and LLVM end it; no error can be shown then, and what was kept stays whole.
 
 | fault | runs | outcome | same bits |
 |---|---|---|---|
@@ -171,7 +172,9 @@ def keep_cases(reports, commit=None):
 def read_fuzz_log(path, commit):
     """How far a run of ``python -m fuzz`` came, and its findings by place."""
     text = path.read_text()
-    counts = Counter(map(short, re.findall(r"^FINDING case \d+ \(.*?\): (.*)", text, re.M)))
+    # Each is printed when it is found, and again at the end.
+    found = dict(re.findall(r"^FINDING case (\d+) \(.*?\): (.*)", text, re.M))
+    counts = Counter(map(short, found.values()))
     n_cases = max(int(number) for number in re.findall(r"^(\d+) cases", text, re.M))
     return {"n_cases": n_cases, "commit": commit, "findings": dict(counts.most_common())}
 

@@ -70,8 +70,8 @@ def each(fault, n_moments, spoil):
                 if first == "done":
                     row.note("no harm" if said == expected else "OTHER BITS", bits, expected)
                 else:
-                    known = first == "killed" or first in CLEAR
-                    row.note(f"{first}, resumed" if known else f"{first}: {said}", bits, expected)
+                    named = first if first in ("killed", "died", *CLEAR) else f"{first}: {said}"
+                    row.note(f"{named}, resumed", bits, expected)
                 halves = [
                     path
                     for path in Path(kept).rglob("*")
@@ -92,7 +92,10 @@ def killed(n_moments):
 
 
 def out_of_memory(n_moments):
-    """A limit on address space, from 5 to 400 MB above what the process has."""
+    """A limit on address space, from 5 to 400 MB above what the process has.
+
+    OpenBLAS and LLVM end the process if they get no memory; what was kept must still be whole.
+    """
 
     def spoil(work, kept, share, lasted):
         def limited():
