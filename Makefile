@@ -31,9 +31,10 @@ paper: $(BASE)
 		$(if $(TABLE),--table $(TABLE)) $(if $(FIGURE),--figure $(FIGURE)) \
 		$(if $(SEEDS),--seeds $(SEEDS)) $(if $(JOBS),--jobs $(JOBS)) $(if $(OUTPUT),--output "$(OUTPUT)")
 
-# Random cases with bounds checks and a watchdog; CASES=1000 runs fewer.
+# Random cases with bounds checks and a watchdog; CASES=1000 runs fewer small ones, LARGE=100 fewer
+# large ones. Writes docs/reliability.md.
 fuzz: $(READY)
-	PYTHONPATH=tests $(RUN) -m fuzz --cases $(or $(CASES),100000)
+	PYTHONPATH=tests $(RUN) -m fuzz --cases $(or $(CASES),100000) --large $(or $(LARGE),2000) --keep
 
 # Kills, full disks, lost workers: writes docs/reliability.md.
 faults: $(READY)

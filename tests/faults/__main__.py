@@ -12,6 +12,7 @@ import multiprocessing
 import os
 import platform
 import re
+import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
@@ -30,9 +31,10 @@ Written by `make faults`, `make fuzz` and `python -m faults.again` ({cores} core
 {cases}{again}
 ## Faults made on purpose
 
-Each run fits `SRSG(5)` to 150 digits while something goes wrong. *Same bits* counts the runs whose
-labels, codes, graph, certificates and objectives were bit for bit those of an undisturbed fit, out
-of those that ended with a result.
+Each run fits `SRSG(5)` to 150 digits while something goes wrong, or does what its line says.
+*Same bits* counts the runs whose labels, codes, graph, certificates and objectives were bit for bit
+those of an undisturbed fit, out of those that ended with a result. Without memory a process may
+die, since OpenBLAS and LLVM end it; no error can be shown then, and what was kept stays whole.
 
 | fault | runs | outcome | same bits |
 |---|---|---|---|
@@ -44,9 +46,16 @@ CASES = """\
 
 `make fuzz` runs random cases with bounds checks in all kernels and a watchdog; case number k is the
 same on every machine. A case ends with a result whose invariants are computed again in plain NumPy,
-or with an error that is meant for the user; anything else is a finding. The last long run (commit
-{commit}) had {n_cases:,} cases and {n_findings} findings.
-{found}"""
+or with an error that is meant for the user; anything else is a finding. Small cases have up to 14
+points. Large ones have 1,000 to 100,000 rows: a graph must not change with scale, shift (or new
+points are warned of), precision, order of rows, duplicates, a column of zeros or a rotation, but
+for at most one row in a hundred where rounding decides (one in five between float32 and float64);
+files have up to 20,000 columns; models and stores have wrong values under the right checksums.
+These are the last long runs:
+
+| cases | commit | run | crashes or hangs | other findings |
+|---|---|---|---|---|
+{rows}{found}"""
 
 AGAIN = """\
 
@@ -67,6 +76,7 @@ def line(row):
 
 ORDER = [
     *("killed", "full disk", "read-only", "forked", "nested", "compiling"),
+    *("large killed", "large memory", "large writing", "large reading"),
     *("workers with nanny", "workers without nanny", "schedulers", "other packages"),
 ]
 """Scenarios in the order of the page."""
@@ -74,7 +84,7 @@ ORDER = [
 
 def scenarios(share):
     """Name and rows of every scenario; with a smaller share, in per cent, of fewer moments."""
-    from faults import clusters, disks, processes
+    from faults import clusters, disks, large, processes
 
     many, some, few = (max(1, count * share // 100) for count in (50, 20, 5))
     package = ROOT / "src"
@@ -85,6 +95,10 @@ def scenarios(share):
         "forked": lambda bits: processes.forked(bits, few),
         "nested": lambda bits: processes.nested(bits, few),
         "compiling": processes.compiling,
+        "large killed": lambda bits: large.killed(some),
+        "large memory": lambda bits: large.out_of_memory(some),
+        "large writing": lambda bits: large.io_errors(some),
+        "large reading": lambda bits: large.unreadable(some),
         "workers with nanny": lambda bits: clusters.workers_with_nanny(bits, some),
         "workers without nanny": lambda bits: clusters.workers_without_nanny(bits, some),
         "schedulers": lambda bits: clusters.schedulers(bits, some),
@@ -115,24 +129,52 @@ def page(found):
     return INTRODUCTION.format(**facts) + "".join(f"{line(row)}\n" for row in rows)
 
 
-def cases(report):
-    counts = report["findings"]
-    found = "".join(f"| {what.replace('|', '/')} | {count} |\n" for what, count in counts.items())
+def cases(reports):
+    """Rows and findings of the runs of small and of large cases."""
+    rows, found = "", ""
+    for size, report in reports.items():
+        counts = report["findings"]
+        ended = sum(count for what, count in counts.items() if what.startswith(("died", "hung")))
+        others = sum(counts.values()) - ended
+        run = f"{report['n_cases']:,}"
+        rows += f"| {size} | {report['commit']} | {run} | {ended} | {others} |\n"
+        for what, count in counts.items():
+            since = report.get("since", {}).get(what, "")
+            found += f"| {what.replace('|', '/')} | {size} | {count} | {since} |\n"
     head = (
-        "\nBy place in that commit; what was mended since has a test in `tests/fuzz`:\n\n"
-        "| finding | cases |\n|---|---|\n"
+        "\nBy place in that commit:\n\n| finding | cases | how many | since |\n|---|---|---|---|\n"
     )
-    return {
-        **report,
-        "n_findings": sum(counts.values()) or "no",
-        "found": head + found if counts else "",
+    return {"rows": rows, "found": head + found if found else ""}
+
+
+def short(what):
+    """A finding by its place."""
+    match = re.match(r"\w+ at [\w.]+:\d+(: [a-z][a-z ]+)?", what)
+    return match.group() if match else what[:60]
+
+
+def keep_cases(reports, commit=None):
+    """Note what ``python -m fuzz`` has run."""
+    if commit is None:
+        command = ["git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"]
+        commit = subprocess.run(command, capture_output=True, text=True).stdout.strip()
+    noted = {
+        size: {
+            "n_cases": report.n_cases,
+            "commit": commit,
+            "findings": dict(Counter(short(what) for *_, what in report.findings).most_common()),
+        }
+        for size, report in reports.items()
     }
+    keep(fuzz={**kept().get("fuzz", {}), **noted})
 
 
 def read_fuzz_log(path, commit):
     """How far a run of ``python -m fuzz`` came, and its findings by place."""
     text = path.read_text()
-    counts = Counter(re.findall(r"^FINDING case \d+ \(.*?\): (\w+ at [\w.]+:\d+): ", text, re.M))
+    # Each is printed when it is found, and again at the end.
+    found = dict(re.findall(r"^FINDING case (\d+) \(.*?\): (.*)", text, re.M))
+    counts = Counter(map(short, found.values()))
     n_cases = max(int(number) for number in re.findall(r"^(\d+) cases", text, re.M))
     return {"n_cases": n_cases, "commit": commit, "findings": dict(counts.most_common())}
 
@@ -162,10 +204,12 @@ def main():
     parser.add_argument("--only", nargs="+", choices=ORDER, default=ORDER, help="scenarios")
     parser.add_argument("--page", action="store_true", help="write the page, run nothing")
     parser.add_argument("--fuzz-log", type=Path, help="what python -m fuzz printed, for the page")
+    parser.add_argument("--size", choices=["small", "large"], default="small", help="of its cases")
     parser.add_argument("--commit", default="unknown", help="the commit that was fuzzed")
     chosen = parser.parse_args()
     if chosen.fuzz_log:
-        keep(fuzz=read_fuzz_log(chosen.fuzz_log, chosen.commit))
+        noted = {chosen.size: read_fuzz_log(chosen.fuzz_log, chosen.commit)}
+        keep(fuzz={**kept().get("fuzz", {}), **noted})
     elif chosen.page:
         keep()
     else:

@@ -184,8 +184,8 @@ def schedulers(expected, n_moments):
             lasted = duration(address)
             moment_of_kill = lasted * (moment + 0.5) / n_moments
             with after(moment_of_kill, started[0].kill):
-                first, said = attempt(engine=address, checkpoint=kept)
-            outcome, bits = attempt(checkpoint=kept)
+                first, said = attempt(engine=address, store=kept)
+            outcome, bits = attempt(store=kept)
             ended = first == "done" or (first == "ClusterError" and "lost" in said)
             label = "one error, resumed" if first != "done" else "ended before the kill"
             row.note(label if ended and outcome == "done" else f"{first}: {said}", bits, expected)
@@ -203,7 +203,7 @@ def other_packages(expected, package):
         other = Path(folder) / "other"
         shutil.copytree(package, other, ignore=shutil.ignore_patterns("__pycache__"))
         # A version from before a module moved: what the client sends names another place.
-        (other / "srsg" / "solvers" / "scans.py").rename(other / "srsg" / "solvers" / "scan.py")
+        (other / "srsg" / "coding" / "l1.py").rename(other / "srsg" / "coding" / "l_one.py")
         for what, place in (("without the package", empty.parent), ("with another version", other)):
             row = Row(f"a worker {what}")
             with processes(n_workers=1, PYTHONPATH=str(place)) as (address, _):

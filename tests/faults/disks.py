@@ -65,19 +65,15 @@ def full(expected, n_moments):
 
 
 def fit_bits_in(folder):
-    return in_child(lambda: fit_bits(checkpoint=str(folder)))
+    return in_child(lambda: fit_bits(store=str(folder)))
 
 
 def read_only(expected, package):
     """Folders that cannot be written, as mounts, since root may write anywhere else."""
     with tempfile.TemporaryDirectory() as folder, small_disk(100, folder) as disk:
         remounted(disk, "ro")
-        row = Row("`checkpoint=` on a read-only disk")
+        row = Row("`store=` on a read-only disk")
         outcome, said = fit_bits_in(disk / "kept")
-        row.note(f"{outcome}" if str(disk) in said else f"{outcome}: {said}")
-        yield row
-        row = Row("`memory=` on a read-only disk")
-        outcome, said = in_child(lambda: fit_bits(memory=str(disk / "kept")))
         row.note(f"{outcome}" if str(disk) in said else f"{outcome}: {said}")
         yield row
         row = Row("package, caches and `HOME` read-only")

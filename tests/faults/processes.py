@@ -19,12 +19,12 @@ def killed(expected, n_moments):
     """SIGKILL at moments spread over a fit that keeps checkpoints; then the fit goes on."""
     row = Row(f"`kill -9` of a fit on threads, {n_moments} moments, then resumed")
     with tempfile.TemporaryDirectory() as folder:
-        _, lasted = timed(lambda: fit_bits(checkpoint=f"{folder}/measured"))
+        _, lasted = timed(lambda: fit_bits(store=f"{folder}/measured"))
         for moment in range(n_moments):
             kept = f"{folder}/{moment}"
             after = lasted * (moment + 0.5) / n_moments
-            first, _ = in_child(lambda kept=kept: fit_bits(checkpoint=kept), kill_after=after)
-            outcome, bits = in_child(lambda kept=kept: fit_bits(checkpoint=kept))
+            first, _ = in_child(lambda kept=kept: fit_bits(store=kept), kill_after=after)
+            outcome, bits = in_child(lambda kept=kept: fit_bits(store=kept))
             ended = "killed, resumed" if first == "killed" else "ended before the kill"
             row.note(ended if outcome == "done" else f"{outcome}: {bits}", bits, expected)
             left = [path for path in Path(kept).rglob("*") if path.is_file()]

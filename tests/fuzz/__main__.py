@@ -1,4 +1,8 @@
-"""``python -m fuzz --cases 100000``: many random cases; the exit code is 1 if one was found bad."""
+"""``python -m fuzz --cases 100000 --large 2000``: random cases, small ones and then large ones.
+
+What was run goes to docs/results/parts/reliability.json and to docs/reliability.md with ``--keep``.
+The exit code is 1 if a case was found bad.
+"""
 
 from __future__ import annotations
 
@@ -18,11 +22,14 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 def main():
     parser = argparse.ArgumentParser(prog="fuzz", description=__doc__)
-    parser.add_argument("--cases", type=int, default=100_000, help="how many")
+    parser.add_argument("--cases", type=int, default=100_000, help="how many small ones")
+    parser.add_argument("--large", type=int, default=0, help="how many of 1,000 rows or more")
     parser.add_argument("--first", type=int, default=0, help="number of the first one")
     parser.add_argument("--only", type=int, help="run one case here, and show its error")
     parser.add_argument("--workers", type=int, default=os.cpu_count(), help="processes")
-    parser.add_argument("--seconds", type=float, default=30.0, help="most for a case")
+    parser.add_argument("--seconds", type=float, default=30.0, help="most for a small case")
+    parser.add_argument("--minutes", type=float, default=1e9, help="stop each kind after these")
+    parser.add_argument("--keep", action="store_true", help="write the page")
     chosen = parser.parse_args()
     if chosen.only is not None:
         from fuzz.cases import case_of
@@ -31,6 +38,26 @@ def main():
         name, case, rng = case_of(chosen.only)
         print(name, outcome_of(case, rng))
         return 0
+    from fuzz.cases import LARGE
+
+    runs = {
+        "small": (chosen.first, chosen.cases, chosen.seconds),
+        "large": (LARGE + chosen.first, chosen.large, 20 * chosen.seconds),
+    }
+    reports = {
+        size: _run(size, first, count, seconds, chosen)
+        for size, (first, count, seconds) in runs.items()
+        if count
+    }
+    if chosen.keep:
+        from faults.__main__ import keep_cases
+
+        keep_cases(reports)
+    return 1 if any(report.findings for report in reports.values()) else 0
+
+
+def _run(size, first, count, seconds, chosen):
+    """Run cases, and say now and then how far they are."""
     from fuzz.watchdog import run_cases
 
     started = last = time.monotonic()
@@ -41,21 +68,16 @@ def main():
         for number, name, what in report.findings[n_told:]:
             print(f"FINDING case {number} ({name}): {what}", flush=True)
         n_told = len(report.findings)
-        if time.monotonic() - last > 30:
-            last = time.monotonic()
-            seconds = int(last - started)
-            found = len(report.findings)
-            print(f"{report.n_cases} cases in {seconds} s, {found} findings", flush=True)
+        now = time.monotonic()
+        if now - last > 30:
+            last, found = now, len(report.findings)
+            passed = int(now - started)
+            print(f"{report.n_cases} cases in {passed} s, {found} findings", flush=True)
+        return now - started < 60 * chosen.minutes
 
-    report = run_cases(
-        chosen.first,
-        chosen.cases,
-        n_workers=chosen.workers,
-        case_seconds=chosen.seconds,
-        tell=tell,
-    )
-    print("\n".join(report.lines()))
-    return 1 if report.findings else 0
+    report = run_cases(first, count, n_workers=chosen.workers, case_seconds=seconds, tell=tell)
+    print(size, "\n".join(report.lines()))
+    return report
 
 
 if __name__ == "__main__":

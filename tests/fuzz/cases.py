@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from fuzz import data, parameters
+from fuzz import data, large, parameters
 from fuzz.invariants import check_fit, check_labels, check_same_bits
 from fuzz.outcomes import expect
 from fuzz.readers import damaged_file, damaged_text
@@ -122,11 +122,18 @@ KINDS = {
 }
 """Each kind with its share in per cent."""
 
-_ORDER = [name for name, (_, share) in KINDS.items() for _ in range(share)]
+LARGE = 1_000_000_000
+"""The number of the first large case."""
+
+
+def _order(kinds):
+    return [name for name, (_, share) in kinds.items() for _ in range(share)]
 
 
 def case_of(number):
     """Name, function and random numbers of a case."""
+    kinds = large.KINDS if number >= LARGE else KINDS
     rng = np.random.default_rng([17, number] if number >= 0 else [18, -number])
-    name = _ORDER[rng.integers(len(_ORDER))]
-    return name, KINDS[name][0], rng
+    order = _order(kinds)
+    name = order[rng.integers(len(order))]
+    return name, kinds[name][0], rng

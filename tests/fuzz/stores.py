@@ -41,11 +41,11 @@ def kept_and_saved(model, X):
         kept = type(model)(**model.get_params()).set_params(store=f"{folder}/kept")
         kept.fit(X)
         warnings.filterwarnings("error", ".*is damaged|.*do not match its certificates")
-        for again in (kept.fit(X), _without_graphs(kept, folder).fit(X)):
+        for again in (kept.fit(X), without_graphs(kept, folder).fit(X)):
             check_same_bits(model, again)
 
 
-def _without_graphs(model, folder):
+def without_graphs(model, folder):
     """So that the next fit goes on from scans and sweeps."""
     for path in Path(folder).rglob("graph.*.npz"):
         path.unlink()
@@ -63,21 +63,25 @@ def model_bytes(number):
 def damaged_model(rng):
     """A model file with damaged bytes, a damaged array in a sound archive, or a changed value."""
     content = model_bytes(int(rng.integers(5)))
-    change = damaged if rng.random() < 0.3 else _rewritten
-    content = change(rng, content)
+    change = damaged if rng.random() < 0.3 else rewritten
+    check_planted_model(change(rng, content), POINTS)
+
+
+def check_planted_model(content, X):
+    """Load a model and use it: whatever it says, labels are in range and numbers finite."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.srsg"
         path.write_bytes(content)
         model = load_model(path)
         clusterer = getattr(model, "clusterer_", model)
         clusterer.n_jobs = 1
-        check_labels(model.predict(POINTS), len(POINTS), max(clusterer.n_clusters_, 1))
-        sure = clusterer.predict_confidence(POINTS)
+        check_labels(model.predict(X), len(X), max(clusterer.n_clusters_, 1))
+        sure = clusterer.predict_confidence(X)
         expect(np.isfinite(sure).all(), "confidence is not finite", sure)
-        check_labels(clusterer.relabel(2, random_state=0), len(POINTS), 2)
+        check_labels(clusterer.relabel(2, random_state=0), len(X), 2)
 
 
-def _rewritten(rng, content):
+def rewritten(rng, content):
     """One member of the archive changed, with the right checksum."""
     result = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(content)) as old, zipfile.ZipFile(result, "w") as new:
@@ -146,11 +150,11 @@ def damaged_store(rng):
     with tempfile.TemporaryDirectory() as folder:
         small_model(number).set_params(store=folder).fit(POINTS)
         if rng.random() < 0.5:
-            _without_graphs(None, folder)
+            without_graphs(None, folder)
         planted = rng.random() < 0.5
         for path in sorted(Path(folder).rglob("*.npz")):
             if planted:
-                _plant(rng, path)
+                plant(rng, path)
             elif rng.random() < 0.7:
                 path.write_bytes(damaged(rng, path.read_bytes()))
         model = small_model(number).set_params(store=folder).fit(POINTS)
@@ -163,7 +167,7 @@ def damaged_store(rng):
         check_same_bits(model, expected_fit(number))
 
 
-def _plant(rng, path):
+def plant(rng, path):
     """Change an array of a file, under the right checksum."""
     arrays = read_arrays(path)
     name = sorted(arrays)[rng.integers(len(arrays))]

@@ -11,11 +11,13 @@ from scipy import linalg, sparse
 
 from srsg import (
     SMCE,
+    L1Graph,
     LocalScalingSpectralClustering,
     RidgeGraph,
     cluster_graph,
 )
 from srsg.coding import fpgd_sp, ridge_codes
+from srsg.coding.sweeps import KEPT_SWEEP
 from srsg.cutting.cut import label_embedding
 from srsg.cutting.eigenvectors import leading_eigenpairs
 from srsg.cutting.embedding import connected_components
@@ -23,8 +25,12 @@ from srsg.files import FileError, read_points
 from srsg.files.guard import in_other_process
 from srsg.graph import symmetrized
 from srsg.kernels.arrays import KeptProblems
+from srsg.persistence.models import CLUSTERS
 from srsg.points import unit_points
 from srsg.running import ThreadEngine
+from srsg.running.checking import check_arrays
+
+RULE_OF_EMBEDDING = CLUSTERS["embedding"]
 
 
 @pytest.fixture
@@ -238,6 +244,27 @@ def test_ridge_vectors_beyond_single_precision_are_refused():
     assert ridge_codes(points, 1e-20, queries=new).codes.nnz
     with pytest.raises(ValueError, match="too small"):
         ridge_codes(points, 1e-45, queries=new)
+
+
+def test_new_points_beside_rows_of_zeros_only_are_labelled():
+    """The range of no lengths at all was asked for."""
+    model = L1Graph(1, affine=1.0, n_neighbors=2, random_state=0).fit(np.zeros((5, 3)))
+    assert model.predict(np.eye(3)).tolist() == [0, 0, 0]
+
+
+def test_an_objective_that_rounding_leaves_below_zero_is_no_damage():
+    """Sweeps that were kept were taken for damaged, and done again."""
+    check_arrays({"objective": np.array([1.0, -1e-17])}, {"objective": KEPT_SWEEP["objective"]}, {})
+
+
+def test_an_embedding_beyond_unit_length_is_no_embedding():
+    """Distances in it overflowed."""
+    sizes = {"n": 1, "clusters": 2}
+    check_arrays({"embedding": np.array([[0.6, 0.8]])}, {"embedding": RULE_OF_EMBEDDING}, sizes)
+    with pytest.raises(ValueError, match="embedding: has values above"):
+        check_arrays(
+            {"embedding": np.array([[0.0, 1e300]])}, {"embedding": RULE_OF_EMBEDDING}, sizes
+        )
 
 
 def test_a_file_that_asks_for_too_much_memory_is_named():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fuzz import watchdog
-from fuzz.cases import case_of
+from fuzz.cases import LARGE, case_of
 from fuzz.outcomes import FindingError, expect, outcome_of
 from fuzz.pretended import pretend
 
@@ -19,6 +19,13 @@ def test_cases(start):
             outcome_of(case, rng)
         except Exception as error:
             raise AssertionError(f"python -m fuzz --only {number}") from error
+
+
+@pytest.mark.parametrize("number", [1, 5, 7, 22, 30, 39])
+def test_large_cases(number):
+    """Quick ones: four changes of the points, a model and a store."""
+    _, case, rng = case_of(LARGE + number)
+    outcome_of(case, rng)
 
 
 def test_a_case_is_the_same_each_time():

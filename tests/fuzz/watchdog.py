@@ -145,10 +145,10 @@ def _note(report, number, name, outcome, what, seconds):
         report.findings.append((number, name, what))
 
 
-def run_cases(first, count, *, n_workers=1, case_seconds=CASE_SECONDS, tell=lambda report: None):
+def run_cases(first, count, *, n_workers=1, case_seconds=CASE_SECONDS, tell=lambda report: True):
     """Run cases ``first`` to ``first + count - 1``, shared among workers.
 
-    ``tell`` is called with the report now and then.
+    ``tell`` is called with the report now and then; it ends the run if it returns False.
     """
     report = Report()
     numbers = range(first, first + count)
@@ -164,7 +164,8 @@ def run_cases(first, count, *, n_workers=1, case_seconds=CASE_SECONDS, tell=lamb
                     worker.give_up(report, f"died with code {worker.process.exitcode}")
                 elif worker.overdue:
                     worker.give_up(report, f"hung for {case_seconds:g} s")
-            tell(report)
+            if not tell(report):
+                break
     finally:
         for worker in workers:
             worker.stop()

@@ -27,6 +27,15 @@ TESTS = {
     ],
     **{name: [f"tests/{name}", f"src/srsg/{name}"] for name in ("cutting", "counting")},
     "explaining": ["tests/explaining", "tests/estimators", "src/srsg/explaining"],
+    **{
+        name: [f"tests/{name}", f"src/srsg/{name}"]
+        for name in ("estimators", "search", "features", "files", "running", "persistence")
+    },
+    ".": [
+        *(f"tests/test_{name}.py" for name in ("datasets", "metrics", "principal")),
+        *("tests/test_points_mapped.py", "tests/test_points_sparse.py", "tests/coding"),
+        *(f"src/srsg/{name}.py" for name in ("points", "principal", "metrics", "graph", "memory")),
+    ],
 }
 """Where the tests of a folder are."""
 
@@ -84,7 +93,7 @@ def _reached(loop: Any, items: list[Any], folder: str) -> dict[str, Any]:
     """For every test the lines that it runs; computed once for a folder."""
     from tools.mutate.children import lines_run
 
-    place = Path(os.environ.get("TMPDIR", "/tmp")) / f"srsg-lines-{folder}.json"
+    place = Path(os.environ.get("TMPDIR", "/tmp")) / f"srsg-lines-{folder.strip('.')}.json"
     known = json.loads(place.read_text()) if place.exists() else {}
     for item in items:
         if item.nodeid not in known:
@@ -125,17 +134,18 @@ def _tests_of(
 
 
 def kept(folder: str) -> dict[str, dict[str, Any]]:
-    place = KEPT / f"mutation-{folder}.json"
+    place = _place(folder)
     return json.loads(place.read_text()) if place.exists() else {}
 
 
 def keep(mutant: Mutant, outcome: str, by: str) -> None:
     facts = {"line": mutant.line, "digest": mutant.digest, "outcome": outcome, "by": by}
-    folder = mutant.path.parent.name
-    found = {**kept(folder), mutant.name: facts}
-    (KEPT / f"mutation-{folder}.json").write_text(
-        json.dumps(found, indent=0, sort_keys=True) + "\n"
-    )
+    found = {**kept(mutant.folder), mutant.name: facts}
+    _place(mutant.folder).write_text(json.dumps(found, indent=0, sort_keys=True) + "\n")
+
+
+def _place(folder: str) -> Path:
+    return KEPT / f"mutation-{'modules' if folder == '.' else folder}.json"
 
 
 def main() -> None:
@@ -144,7 +154,7 @@ def main() -> None:
     for name, words in (("run", "test mutants"), ("show", "print the mutants to be tested")):
         command = commands.add_parser(name, help=words)
         command.add_argument("folder", choices=sorted(TESTS))
-        command.add_argument("--count", type=int, default=120)
+        command.add_argument("--count", type=int, default=400, help="mutants of all rooms")
         command.add_argument("--only", default="", help="mutants whose name contains this")
     commands.add_parser("page", help="write docs/mutation.md")
     chosen = parser.parse_args()

@@ -105,9 +105,9 @@ def lines_run(loop: Loop, item: pytest.Item, longest: float) -> dict[str, Any] |
     None if it fails, or takes too long.
     """
 
-    def run() -> dict[str, Any] | None:
-        import coverage
+    import coverage  # here, not in the child, where nobody would see that it is missing
 
+    def run() -> dict[str, Any] | None:
         limit_processor_time(longest)
         tracer = coverage.Coverage(data_file=None, include=[f"{PACKAGE}/*"], config_file=False)
         started = time.process_time()

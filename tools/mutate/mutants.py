@@ -78,6 +78,11 @@ class Mutant:
         return f"{self.file} {self.function}: {self.before} -> {self.after}{again}"
 
     @property
+    def folder(self) -> str:
+        """Its room; "." for modules beside the rooms."""
+        return str(Path(self.file).parent)
+
+    @property
     def path(self) -> Path:
         return PACKAGE / self.file
 
@@ -109,16 +114,26 @@ class Mutant:
         return any(line in lines for line in range(self.statement, self.end_line + 1))
 
 
-SKIPPED = {"__init__", "compiled", "parts"}
-"""Modules without algorithms: ``compiled`` and ``parts`` hold the options of the compiler."""
+SKIPPED = {"__init__", "__main__", "compiled", "plot"}
+"""Modules without algorithms: ``compiled`` holds the options of the compiler."""
+
+
+ROOMS = (
+    *("kernels", "coding", "cutting", "counting", "explaining", "estimators", "search"),
+    *("features", "files", "running", "persistence", "."),
+)
+"""All folders but ``cli`` and ``report``; "." has the modules beside them."""
 
 
 def drawn(folder: str, count: int) -> list[Mutant]:
-    """This many mutants of a folder, drawn by chance; a change of the code hardly changes which."""
-    paths = sorted((PACKAGE / folder).glob("*.py"))
+    """Those of a folder among this many mutants of all rooms, drawn by chance.
+
+    A change of the code hardly changes which.
+    """
+    paths = [path for room in ROOMS for path in sorted((PACKAGE / room).glob("*.py"))]
     every = [mutant for path in paths if path.stem not in SKIPPED for mutant in mutants_of(path)]
     every.sort(key=lambda mutant: hashlib.sha256(mutant.name.encode()).digest())
-    return every[:count]
+    return [mutant for mutant in every[:count] if mutant.folder == folder]
 
 
 def mutants_of(path: Path) -> list[Mutant]:

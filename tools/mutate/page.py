@@ -22,8 +22,9 @@ Written by `python -m tools.mutate page` from `docs/results/mutation-*.json` and
 
 A mutant is the code with one small change: another comparison, `+` for `-`, a number that is one
 more or twice as large, a condition turned round, a result that is gone.
-`python -m tools.mutate run FOLDER` draws mutants of the functions of a folder by chance, the same
-ones each time, and runs the tests that reach the changed line, the quickest first, for about ten
+`python -m tools.mutate run FOLDER` tests those of a folder among 400 mutants, drawn by chance from
+all rooms but `cli` and `report`, the same ones each time. It runs the tests that reach the
+changed line, the quickest first, for about ten
 seconds of processor time. A mutant is caught if a test fails, or does not end. Kernels run as plain
 Python meanwhile. Only statements within functions are changed, and no messages.
 

@@ -75,6 +75,8 @@ def usual_lengths(fitted: FloatArray, new: FloatArray) -> FloatArray:
     array([1.  , 1.  , 1.  , 0.37])
     """
     known = np.log(fitted[fitted > 0])
+    if not known.size:  # rows of zeros only
+        return np.ones(len(new))
     width = max(float(np.ptp(known)), np.log(10.0))
     logs = np.log(np.where(new > 0, new, fitted.max()))
     beyond = np.maximum(known.min() - logs, logs - known.max()) / width - 1

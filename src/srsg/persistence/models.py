@@ -95,7 +95,7 @@ LENGTHS = Rule("float", ("n",), least=0)
 
 CLUSTERS: dict[str, Rule] = {
     "labels": Rule("int", ("n",), least=0, below="clusters"),
-    "embedding": Rule("float", ("n", "clusters")),
+    "embedding": Rule("float", ("n", "clusters"), least=-1.01, most=1.01),
     "eigenvalues": Rule("float", ("clusters",)),
 }
 """Rules for the fields of :class:`~srsg.cutting.cut.Clusters`."""
