@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any
 
 STARTS = 10
 """Random starts of every method, the default ``n_init`` of the package's own."""
@@ -52,11 +52,12 @@ class Method:
 
     def paper(self, n_clusters: int, **parameters: Any) -> Any:
         """The estimator with the paper's settings."""
-        return self.estimator(n_clusters, **{**self.settings, **self.paper_settings, **parameters})
+        settings = {**self.settings, **self.paper_settings, **parameters}
+        return self.estimator(n_clusters=n_clusters, **settings)
 
-    def default(self, n_clusters: int | Literal["auto"], **parameters: Any) -> Any:
+    def default(self, n_clusters: int | str, **parameters: Any) -> Any:
         """The estimator with its default settings, and as many starts as all others."""
-        return self.estimator(n_clusters, **{**self.settings, **parameters})
+        return self.estimator(n_clusters=n_clusters, **{**self.settings, **parameters})
 
 
 _SHARED = {"lam": 0.1, "n_neighbors": 5}
