@@ -315,8 +315,6 @@ def test_methods_are_listed_with_their_paper_settings():
         assert name == "omp" or clustering_accuracy(y[:60], labels) > 0.9
         default = method.default(2).get_params()
         assert default == method.estimator(2, **method.settings).get_params()
-        assert (
-            default["n_init"] == method.paper(2).n_init == srsg.registry.STARTS
-        )  # the same for all
+        assert default["n_init"] == method.paper(2).n_init == srsg.registry.STARTS
     columns = {method.column for method in methods.values() if method.column}
     assert columns == {"KM", "SC", "l1-graph", "SMCE", "LR-l1-graph", "SRSG"}

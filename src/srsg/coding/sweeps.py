@@ -112,7 +112,7 @@ class SweepState:
 KEPT_SWEEP: dict[str, Rule] = {
     **rules_of_csr("codes", "points"),
     "cut": Rule("bool", ("points",)),
-    "objective": Rule("float", (None,)),
+    "objective": Rule("float", (None,), least=-1e-6),  # rounding may leave zero below zero
     "counts": Rule("int", (4,), least=0),
 }
 """Rules for the arrays of a :class:`SweepState` that are read from a store."""
