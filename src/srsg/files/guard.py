@@ -131,6 +131,8 @@ def answer() -> None:
         answered = error
     with result:
         pickle.dump(answered, result, protocol=5)
+    # Threads of a parser can crash while Python shuts down: the result is there, so do without.
+    os._exit(0)
 
 
 def _limit(limits: Limits) -> None:
