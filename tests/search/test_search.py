@@ -72,6 +72,18 @@ def test_columns_are_looked_at():
     assert look_at_columns(huge) is Columns.ONE_UNIT
 
 
+def test_neighbours_compete_only_where_codes_are_not_sparse():
+    """They join points of different subspaces in every sample alike."""
+    sparse_codes, _ = make_union_of_subspaces(120, n_features=120, random_state=0)
+    centers = np.random.default_rng(0).standard_normal((3, 120))
+    groups = np.repeat(centers, 40, axis=0) + np.random.default_rng(1).standard_normal((120, 120))
+    names = [
+        StabilitySearch(n_clusters=3, random_state=0).fit(X).results_["candidate"]
+        for X in (sparse_codes, groups)
+    ]
+    assert names == [["ridge", "srsg"], ["knn", "ridge", "srsg"]]
+
+
 def test_graphs_only_leaves_out_kmeans():
     X = load_iris().data
     search = StabilitySearch("graphs", 3, random_state=0).fit(X)

@@ -30,6 +30,7 @@ from srsg.search.candidates import (
     Columns,
     auto_candidates,
     checked_candidates,
+    has_sparse_codes,
     look_at_columns,
 )
 from srsg.search.comparison import COUNTING_COSTS, LAST_FIT_COSTS, Comparison
@@ -74,8 +75,8 @@ class StabilitySearch(ClusterMixin, BaseEstimator):
     ----------
     candidates : "auto", "graphs", or mapping or sequence of (name, estimator)
         Clusterers or pipelines that end in one, each with a parameter ``n_clusters``. Earlier ones
-        win ties. "auto" looks at the columns: nearest neighbours, ridge codes and SRSG for 100
-        features or more, and for principal components;
+        win ties. "auto" looks at the columns: ridge codes, SRSG and, unless l1 codes are sparse,
+        nearest neighbours for 100 features or more, and for principal components;
         spectral clustering by distances for three columns or fewer, where directions say little;
         SRSG, its standardised affine form, that of ridge codes, and K-means for tables whose
         columns share one unit; for other tables only what is standardised. "graphs" leaves out
@@ -307,6 +308,8 @@ class StabilitySearch(ClusterMixin, BaseEstimator):
             if columns.of_a_table and without_direction(X).any():
                 # A row of zeros has a direction only with a constant coordinate.
                 found = [(name, each) for name, each in found if name != "srsg"]
+            if not columns.of_a_table and has_sparse_codes(X, self.n_jobs):
+                found = [(name, each) for name, each in found if name != "knn"]
             if self.candidates == "graphs":
                 found = [pair for pair in found if builds_graph(pair[1])]
             return found
