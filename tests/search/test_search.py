@@ -11,7 +11,7 @@ from sklearn.datasets import load_digits, load_iris, load_wine
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from srsg import SRSG, L1Graph, PreparedClusterer, RidgeGraph, StabilitySearch
+from srsg import SRSG, L1Graph, NeighborGraph, PreparedClusterer, RidgeGraph, StabilitySearch
 from srsg.coding.coder import build_graph
 from srsg.counting.reproducibility import ScoredCounts
 from srsg.datasets import make_union_of_subspaces
@@ -332,3 +332,24 @@ def test_modularity_decides_between_cuts_that_are_as_stable(modular, cut):
         patch.setattr(Comparison, "_each", lambda *_: fits)
         _, cuts = comparison.scores([2], (samples, []))
     assert cuts == [cut]
+
+
+def test_a_tree_of_many_points_is_counted_again(monkeypatch):
+    """A sample shows two pairs of groups, all points show the four groups."""
+    rng = np.random.default_rng(0)
+    pairs = np.repeat(rng.standard_normal((2, 120)), 2, axis=0)
+    centers = pairs + 0.6 * rng.standard_normal((4, 120))
+    X = np.repeat(centers, 100, axis=0) + 0.5 * rng.standard_normal((400, 120))
+    monkeypatch.setattr("srsg.search.comparison.MAX_SAMPLED_POINTS", 40)
+    two = ScoredCounts(2, np.array([2, 3]), np.array([1.0, 0.5]), True)
+    monkeypatch.setattr(NeighborGraph, "count_clusters", lambda *_, **__: two)
+    cut = {"tree": 4, "kmeans": 2}
+    for name, number in cut.items():
+        monkeypatch.setattr("srsg.search.comparison.CUT_TIE", 1.0 if name == "tree" else -np.inf)
+        monkeypatch.setattr(
+            "srsg.search.search.auto_candidates", lambda *_: [("knn", NeighborGraph())]
+        )
+        search = StabilitySearch(random_state=0).fit(X)
+        assert search.results_["cut"] == [name]
+        assert search.n_clusters_ == search.results_["n_clusters"][0] == number
+        assert len(np.unique(search.labels_)) == number

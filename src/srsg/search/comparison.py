@@ -16,6 +16,7 @@ from srsg.search.candidates import Candidates
 from srsg.search.fits import (
     CUTS,
     builds_graph,
+    count_in_tree,
     cuts_of_graph,
     fresh,
     label_graph,
@@ -93,6 +94,16 @@ class Comparison:
             found.append(counted)
             self.whole.advance(COUNTING_COSTS)
         return _settled(found, ENOUGH_FOR_A_MEDIAN if settle else len(found) + 1), models
+
+    def counted_again(self, place: int) -> tuple[ScoredCounts, Any]:
+        """The number of clusters in the tree of all points, where a sample decided, and the model.
+
+        With more points the clusters are more distinct.
+        """
+        name, candidate = self.candidates[place]
+        with self.progress.stage(f"{name}: all points", 1), send_progress_to(SILENT):
+            model = with_graph(candidate, self.X, self.seed)
+            return count_in_tree(clusterer_of(model), self.seed), model
 
     def scores(self, own: list[int], rounds: Rounds) -> tuple[Scores, list[str | None]]:
         """The scores of the candidates, given the number of clusters of each, and their cuts.

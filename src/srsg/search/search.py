@@ -34,7 +34,7 @@ from srsg.search.candidates import (
     look_at_columns,
 )
 from srsg.search.comparison import COUNTING_COSTS, LAST_FIT_COSTS, Comparison
-from srsg.search.fits import builds_graph
+from srsg.search.fits import TREE, builds_graph
 from srsg.search.stability import Rounds, draw_rounds
 from srsg.types import FloatArray, Matrix, NClusters, RandomState
 
@@ -82,8 +82,9 @@ class StabilitySearch(ClusterMixin, BaseEstimator):
         columns share one unit; for other tables only what is standardised. "graphs" leaves out
         what builds no graph.
     n_clusters : int or "auto"
-        Number of clusters; "auto" lets every candidate find its own. For tables, three graphs or
-        more settle on the median; fewer are compared at all numbers that were found.
+        Number of clusters; "auto" lets every candidate find its own, on at most 6,000 points; if a
+        tree wins, that of all points has the last word. For tables, three graphs or more settle on
+        the median; fewer are compared at all numbers that were found.
     n_resamples : int
         Samples of the points per candidate; tables get one more. Twice as many if the best two
         are close.
@@ -213,6 +214,9 @@ class StabilitySearch(ClusterMixin, BaseEstimator):
         total = scores.total
         tie = TIE if rounds[1] else 0.0
         best = int(np.flatnonzero(total >= total.max() - tie)[0])
+        if self.n_clusters == "auto" and cuts[best] == TREE and best not in models:
+            counted[best], models[best] = comparison.counted_again(best)
+            counts[best] = counted[best].n_clusters
         model = comparison.fitted(best, counts[best], cuts[best], models.get(best))
         others = np.delete(total, best)
         evidence = replace(
