@@ -215,16 +215,20 @@ def search(sample: Sample, seed: int) -> Cell:
     X = sample.X
     found = StabilitySearch(n_clusters=sample.n_clusters, random_state=seed, n_jobs=N_JOBS).fit(X)
     candidates = {found.best_name_: round(clustering_accuracy(sample.y, found.labels_), 6)}
+    cuts = dict(zip(found.results_["candidate"], found.results_["cut"], strict=True))
     for name, candidate in auto_candidates(look_at_columns(X), {"n_jobs": N_JOBS}):
-        if name in found.results_["candidate"] and name not in candidates:
-            model = clusterer_of(fresh(candidate, sample.n_clusters, seed).fit(X))
-            candidates[name] = round(clustering_accuracy(sample.y, model.labels_), 6)
+        if name in cuts and name not in candidates:
+            model = fresh(candidate, sample.n_clusters, seed)
+            if cuts[name]:
+                model.set_params(assign_labels=cuts[name])
+            labels = clusterer_of(model.fit(X)).labels_
+            candidates[name] = round(clustering_accuracy(sample.y, labels), 6)
     terms = {
         key: [None if np.isnan(value) else round(float(value), 6) for value in values]
         for key, values in found.results_.items()
         if key.startswith("stability") or key in ("consensus", "score")
     }
-    noted = {"chosen": found.best_name_, "candidates": candidates}
+    noted = {"chosen": found.best_name_, "candidates": candidates, "cuts": cuts}
     return scored(sample, found.labels_) | noted | {"of": found.results_["candidate"], **terms}
 
 

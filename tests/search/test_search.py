@@ -11,7 +11,7 @@ from sklearn.datasets import load_digits, load_iris, load_wine
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from srsg import SRSG, L1Graph, PreparedClusterer, RidgeGraph, StabilitySearch
+from srsg import SRSG, L1Graph, NeighborGraph, PreparedClusterer, RidgeGraph, StabilitySearch
 from srsg.coding.coder import build_graph
 from srsg.counting.reproducibility import ScoredCounts
 from srsg.datasets import make_union_of_subspaces
@@ -70,6 +70,18 @@ def test_columns_are_looked_at():
     assert look_at_columns(np.random.default_rng(0).random((20, 200))) is Columns.MANY
     huge = load_iris().data * 1e200
     assert look_at_columns(huge) is Columns.ONE_UNIT
+
+
+def test_neighbours_compete_only_where_codes_are_not_sparse():
+    """They join points of different subspaces in every sample alike."""
+    sparse_codes, _ = make_union_of_subspaces(120, n_features=120, random_state=0)
+    centers = np.random.default_rng(0).standard_normal((3, 120))
+    groups = np.repeat(centers, 40, axis=0) + np.random.default_rng(1).standard_normal((120, 120))
+    names = [
+        StabilitySearch(n_clusters=3, random_state=0).fit(X).results_["candidate"]
+        for X in (sparse_codes, groups)
+    ]
+    assert names == [["ridge", "srsg"], ["knn", "ridge", "srsg"]]
 
 
 def test_graphs_only_leaves_out_kmeans():
@@ -306,13 +318,38 @@ def test_cuts_are_chosen_for_our_own_graphs_only(wine):
     assert search.best_estimator_.assign_labels == "tree"
 
 
-def test_modularity_decides_between_cuts_that_are_as_stable():
+@pytest.mark.parametrize(
+    ("modular", "cut"), [([0.5, 0.4], "kmeans"), ([0.4, 0.5], "tree"), ([0.5, 0.495], "tree")]
+)
+def test_modularity_decides_between_cuts_that_are_as_stable(modular, cut):
+    """If it does not either, the tree is taken, which needs no eigenvectors."""
     rows = np.arange(80)
-    fits = iter([(np.column_stack([rows % 2, rows % 2]), np.array(q)) for q in ([0.4, 0.5],) * 5])
+    fits = [(np.column_stack([rows % 2, rows % 2]), np.array(modular))] * 5
     comparison = Comparison([("one", None)], None, 0, SILENT, None, both_cuts=True)
     samples, _ = draw_rounds((80, 8), 2, np.random.RandomState(0), table=False)
     samples = [sample._replace(rows=rows) for sample in samples]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Comparison, "_each", lambda *_: list(fits))
+        patch.setattr(Comparison, "_each", lambda *_: fits)
         _, cuts = comparison.scores([2], (samples, []))
-    assert cuts == ["tree"]
+    assert cuts == [cut]
+
+
+def test_a_tree_of_many_points_is_counted_again(monkeypatch):
+    """A sample shows two pairs of groups, all points show the four groups."""
+    rng = np.random.default_rng(0)
+    pairs = np.repeat(rng.standard_normal((2, 120)), 2, axis=0)
+    centers = pairs + 0.6 * rng.standard_normal((4, 120))
+    X = np.repeat(centers, 100, axis=0) + 0.5 * rng.standard_normal((400, 120))
+    monkeypatch.setattr("srsg.search.comparison.MAX_SAMPLED_POINTS", 40)
+    two = ScoredCounts(2, np.array([2, 3]), np.array([1.0, 0.5]), True)
+    monkeypatch.setattr(NeighborGraph, "count_clusters", lambda *_, **__: two)
+    cut = {"tree": 4, "kmeans": 2}
+    for name, number in cut.items():
+        monkeypatch.setattr("srsg.search.comparison.CUT_TIE", 1.0 if name == "tree" else -np.inf)
+        monkeypatch.setattr(
+            "srsg.search.search.auto_candidates", lambda *_: [("knn", NeighborGraph())]
+        )
+        search = StabilitySearch(random_state=0).fit(X)
+        assert search.results_["cut"] == [name]
+        assert search.n_clusters_ == search.results_["n_clusters"][0] == number
+        assert len(np.unique(search.labels_)) == number

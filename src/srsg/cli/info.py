@@ -57,6 +57,8 @@ def _outlook(table: Table) -> list[str]:
         plan = f"clustered by {names[0]}"
     else:
         plan = f"compares {'; '.join(names[:-1])} and {names[-1]}, and takes the most stable"
+    if "knn" in names:
+        plan += "; knn is left out if l1 codes are sparse"
     lines = [f"the data look like {columns.value}; {plan}"]
     if columns in (Columns.FEW, Columns.FEW_IN_SEVERAL_UNITS):
         lines.append(

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from enum import Enum
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.stats import spearmanr
@@ -16,12 +17,14 @@ from sklearn.utils.sparsefuncs import mean_variance_axis
 from srsg.counting.counts import FEW_FEATURES, MANY_FEATURES
 from srsg.estimators import (
     SRSG,
+    L1Graph,
     LocalScalingSpectralClustering,
     NeighborGraph,
     PreparedClusterer,
     RidgeGraph,
 )
 from srsg.explaining.unwrapping import clusterer_of
+from srsg.running.progress import quietly
 from srsg.types import FloatArray
 
 MOST_FOR_DISTANCES = 10_000
@@ -36,6 +39,10 @@ ONE_UNIT = 1 / 4
 LEAST_COMPONENTS, FALLING = 10, -0.95
 """So many columns or more whose variances fall from left to right, by rank correlation, are taken
 for principal components, which share one unit."""
+
+SPARSE, ENOUGH_FOR_CODES = 15.0, 1000
+"""l1 codes with so many entries or fewer in the mean are sparse, and so many points, evenly spread
+over all, tell. Left-out families of data decide alike for 9 to 18 entries."""
 
 Candidates = list[tuple[str, Any]]
 
@@ -106,6 +113,28 @@ def variances(X: NDArray | sparse.csr_array) -> FloatArray:
     """Variances of the columns, relative to the largest value."""
     scaled = X / (abs(X).max() or 1.0)  # so that the squares of huge numbers stay finite
     return mean_variance_axis(scaled, axis=0)[1] if sparse.issparse(scaled) else scaled.var(axis=0)
+
+
+def has_sparse_codes(X: NDArray | sparse.csr_array, n_jobs: int | None = None) -> bool:
+    """Whether few points explain each point, as on objects and faces, not on embedded texts.
+
+    Near points are then often of different clusters, and a graph of nearest neighbours joins these
+    in every sample alike: its stability is no evidence.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from srsg.datasets import make_union_of_subspaces
+    >>> from srsg.search.candidates import has_sparse_codes
+    >>> has_sparse_codes(make_union_of_subspaces(90, random_state=0)[0])
+    True
+    >>> has_sparse_codes(1 + np.random.default_rng(0).standard_normal((90, 200)))
+    False
+    """
+    rows = np.linspace(0, X.shape[0] - 1, min(X.shape[0], ENOUGH_FOR_CODES)).astype(int)
+    with quietly():
+        codes = L1Graph(n_jobs=n_jobs).fit_graph(X[rows]).codes_
+    return codes.nnz <= SPARSE * len(rows)
 
 
 def auto_candidates(columns: Columns, options: dict[str, Any]) -> Candidates:

@@ -7,15 +7,21 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
-from srsg.counting.stability import modularity
+from srsg.counting.counts import SAMPLED
+from srsg.counting.reproducibility import ScoredCounts, counts_to_try
+from srsg.counting.stability import modularity, search_stable
+from srsg.cutting.cut import counted_graph
+from srsg.cutting.tree import graph_tree
 from srsg.estimators import GraphClusterer, PreparedClusterer
 from srsg.explaining.unwrapping import clusterer_of
 from srsg.types import FloatArray, Matrix
 
-CUTS = ("kmeans", "tree")
+TREE = "tree"
+CUTS = ("kmeans", TREE)
 """How the graphs of the search are cut: by eigenvectors, or as a tree."""
 
 
@@ -106,3 +112,28 @@ def cuts_of_graph(
     graph, first = model.graph_, model.graph_.equal.first
     merged = graph.merged(graph.affinity)
     return labels, np.array([modularity(merged, column[first]) for column in labels.T])
+
+
+def count_in_tree(model: GraphClusterer, seed: int) -> ScoredCounts:
+    """How many clusters the tree of a graph has: found again in samples of its vertices.
+
+    The samples keep the edges of the graph, so that this takes no fits and hardly longer than one
+    tree, whatever the number of points. Graphs of few points fall into small pieces that any
+    sample shows again: there samples must be fitted, as :mod:`srsg.counting` does.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> from srsg import NeighborGraph
+    >>> from srsg.search.fits import count_in_tree
+    >>> X, _ = make_blobs(2000, 8, centers=6, cluster_std=2.0, random_state=0)
+    >>> count_in_tree(NeighborGraph().fit_graph(X), seed=0).n_clusters
+    6
+    """
+    graph = sparse.csr_array(counted_graph(model.graph_, model._cut_options().affinity))
+    every, rng = np.arange(graph.shape[0]), np.random.RandomState(seed)
+    size = round(SAMPLED * len(every))
+    samples = [every, *(np.sort(rng.choice(every, size, replace=False)) for _ in range(2))]
+    counts = counts_to_try(len(every) // 2)
+    trees = [graph_tree(graph[rows][:, rows], None, counts[-1]) for rows in samples]
+    return search_stable(graph, [tree.labels for tree in trees], samples, counts)

@@ -30,10 +30,11 @@ from srsg.search.candidates import (
     Columns,
     auto_candidates,
     checked_candidates,
+    has_sparse_codes,
     look_at_columns,
 )
 from srsg.search.comparison import COUNTING_COSTS, LAST_FIT_COSTS, Comparison
-from srsg.search.fits import builds_graph
+from srsg.search.fits import TREE, builds_graph
 from srsg.search.stability import Rounds, draw_rounds
 from srsg.types import FloatArray, Matrix, NClusters, RandomState
 
@@ -64,25 +65,26 @@ class StabilitySearch(ClusterMixin, BaseEstimator):
     two samples of them and, unless the features are sparse, on two halves of the features. Its
     score adds the agreement of its labels between all points and samples, and between all features
     and halves. Each of our own graphs is cut twice, by eigenvectors and as a tree: the cut with the
-    larger product of this score and its squared modularity counts. Nearly all points in one cluster
-    score nothing. For tables the score adds the agreement between samples and the agreement with
-    the other candidates on the same samples; if the best two are close, as many samples again are
-    drawn. See :mod:`srsg.search.stability`. The best is then fitted on all points. Of more than
-    3,000 points, a random 3,000 decide.
+    larger product of this score and its squared modularity counts, the tree if they are close.
+    Nearly all points in one cluster score nothing. For tables the score adds the agreement between
+    samples and the agreement with the other candidates on the same samples; if the best two are
+    close, as many samples again are drawn. See :mod:`srsg.search.stability`. The best is then
+    fitted on all points. Of more than 3,000 points, a random 3,000 decide.
 
     Parameters
     ----------
     candidates : "auto", "graphs", or mapping or sequence of (name, estimator)
         Clusterers or pipelines that end in one, each with a parameter ``n_clusters``. Earlier ones
-        win ties. "auto" looks at the columns: nearest neighbours, ridge codes and SRSG for 100
-        features or more, and for principal components;
+        win ties. "auto" looks at the columns: ridge codes, SRSG and, unless l1 codes are sparse,
+        nearest neighbours for 100 features or more, and for principal components;
         spectral clustering by distances for three columns or fewer, where directions say little;
         SRSG, its standardised affine form, that of ridge codes, and K-means for tables whose
         columns share one unit; for other tables only what is standardised. "graphs" leaves out
         what builds no graph.
     n_clusters : int or "auto"
-        Number of clusters; "auto" lets every candidate find its own. For tables, three graphs or
-        more settle on the median; fewer are compared at all numbers that were found.
+        Number of clusters; "auto" lets every candidate find its own, on at most 6,000 points; if a
+        tree wins, that of all points has the last word. For tables, three graphs or more settle on
+        the median; fewer are compared at all numbers that were found.
     n_resamples : int
         Samples of the points per candidate; tables get one more. Twice as many if the best two
         are close.
@@ -212,6 +214,9 @@ class StabilitySearch(ClusterMixin, BaseEstimator):
         total = scores.total
         tie = TIE if rounds[1] else 0.0
         best = int(np.flatnonzero(total >= total.max() - tie)[0])
+        if self.n_clusters == "auto" and cuts[best] == TREE and best not in models:
+            counted[best], models[best] = comparison.counted_again(best)
+            counts[best] = counted[best].n_clusters
         model = comparison.fitted(best, counts[best], cuts[best], models.get(best))
         others = np.delete(total, best)
         evidence = replace(
@@ -307,6 +312,8 @@ class StabilitySearch(ClusterMixin, BaseEstimator):
             if columns.of_a_table and without_direction(X).any():
                 # A row of zeros has a direction only with a constant coordinate.
                 found = [(name, each) for name, each in found if name != "srsg"]
+            if not columns.of_a_table and has_sparse_codes(X, self.n_jobs):
+                found = [(name, each) for name, each in found if name != "knn"]
             if self.candidates == "graphs":
                 found = [pair for pair in found if builds_graph(pair[1])]
             return found
