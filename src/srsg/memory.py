@@ -54,7 +54,21 @@ def in_words(n_bytes: float) -> str:
 
 def free_memory() -> float:
     """Bytes that can be used without displacing other programs, as far as the system tells."""
-    return min(_free_in_system(), _free_in_container())
+    return min(_free_in_system(), _free_in_container(), address_space_left())
+
+
+def address_space_left() -> float:
+    """Bytes that this process may still ask for (``ulimit -v``); no bound where there is none."""
+    try:
+        import resource
+
+        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+    except (ImportError, OSError):  # not Linux
+        return float("inf")
+    if limit == resource.RLIM_INFINITY:
+        return float("inf")
+    return max(0, limit - pages * resource.getpagesize())
 
 
 def _free_in_system() -> int:

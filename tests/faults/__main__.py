@@ -33,8 +33,10 @@ Written by `make faults`, `make fuzz` and `python -m faults.again` ({cores} core
 
 Each run fits `SRSG(5)` to 150 digits while something goes wrong, or does what its line says.
 *Same bits* counts the runs whose labels, codes, graph, certificates and objectives were bit for bit
-those of an undisturbed fit, out of those that ended with a result. Without memory a process may
-die, since OpenBLAS and LLVM end it; no error can be shown then, and what was kept stays whole.
+those of an undisturbed fit, out of those that ended with a result. A limit on memory that holds
+from the start (`ulimit -v`) is seen before the work: a fit takes fewer threads, or is refused with
+one line. Where memory runs out later, a process may die, since OpenBLAS, LLVM and the C library end
+it; no error can be shown then, and what was kept stays whole.
 
 | fault | runs | outcome | same bits |
 |---|---|---|---|
@@ -76,7 +78,7 @@ def line(row):
 
 ORDER = [
     *("killed", "full disk", "read-only", "forked", "nested", "compiling"),
-    *("large killed", "large memory", "large writing", "large reading"),
+    *("large killed", "little memory", "large memory", "large writing", "large reading"),
     *("workers with nanny", "workers without nanny", "schedulers", "other packages"),
 ]
 """Scenarios in the order of the page."""
@@ -96,6 +98,7 @@ def scenarios(share):
         "nested": lambda bits: processes.nested(bits, few),
         "compiling": processes.compiling,
         "large killed": lambda bits: large.killed(some),
+        "little memory": lambda bits: large.little_memory(some),
         "large memory": lambda bits: large.out_of_memory(some),
         "large writing": lambda bits: large.io_errors(some),
         "large reading": lambda bits: large.unreadable(some),

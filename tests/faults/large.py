@@ -8,6 +8,7 @@ import resource
 import tempfile
 import warnings
 from pathlib import Path
+from threading import Timer
 from unittest.mock import patch
 
 import numpy as np
@@ -91,23 +92,42 @@ def killed(n_moments):
     yield from each("`kill -9`", n_moments, spoil)
 
 
-def out_of_memory(n_moments):
-    """A limit on address space, from 5 to 400 MB above what the process has.
+def _limit_memory(room):
+    """No more address space than the process has now, and this much more."""
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    most = pages * resource.getpagesize() + int(room)
+    resource.setrlimit(resource.RLIMIT_AS, (most, most))
 
-    OpenBLAS and LLVM end the process if they get no memory; what was kept must still be whole.
-    """
+
+def little_memory(n_moments):
+    """A limit on address space from the start, from 5 to 400 MB above what the process has."""
 
     def spoil(work, kept, share, lasted):
         def limited():
-            pages = int(Path("/proc/self/statm").read_text().split()[0])
-            room = int(5e6 * 80**share)
-            most = pages * resource.getpagesize() + room
-            resource.setrlimit(resource.RLIMIT_AS, (most, most))
+            _limit_memory(5e6 * 80**share)
             return work(kept)
 
         return in_child(limited, seconds=600)
 
-    yield from each("no more memory", n_moments, spoil)
+    yield from each("5 to 400 MB of memory left", n_moments, spoil)
+
+
+def out_of_memory(n_moments):
+    """The memory runs out at a moment within the work, when 5 MB are left.
+
+    Libraries may end the process then; what was kept must still be whole.
+    """
+
+    def spoil(work, kept, share, lasted):
+        def limited():
+            timer = Timer(lasted * share, _limit_memory, [5e6])
+            timer.daemon = True
+            timer.start()
+            return work(kept)
+
+        return in_child(limited, seconds=600)
+
+    yield from each("memory runs out", n_moments, spoil)
 
 
 def io_errors(n_moments):

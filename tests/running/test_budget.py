@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tracemalloc
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -104,6 +105,15 @@ def test_free_memory_where_no_file_tells(system):
 @pytest.mark.skipif(not hasattr(os, "sysconf"), reason="the system does not tell")
 def test_free_memory_of_this_machine():
     assert 0 < free_memory() < os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
+def test_free_memory_is_within_the_limit_of_the_process(monkeypatch):
+    resource = pytest.importorskip("resource")
+    used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    monkeypatch.setattr(resource, "getrlimit", lambda what: (used + 10**8, -1))
+    assert 0.9e8 < free_memory() < 1.1e8
+    monkeypatch.setattr(resource, "getrlimit", lambda what: (used - 10**8, -1))
+    assert free_memory() == 0
 
 
 @pytest.mark.parametrize("budget", ["70MB", "100MB"])

@@ -161,3 +161,49 @@ def test_users_that_overlap_leave_blas_as_it_was(two_blas_threads):
     thread.join()
     assert set(after) == {2}
     assert [set(each) for each in seen] == [{1}, {1}]  # as long as one was inside
+
+
+@pytest.fixture
+def limited(monkeypatch):
+    """A limit on the memory of the process, before any threads have taken theirs."""
+    monkeypatch.setattr("srsg.running.engine.Threads._n_ready", 0)
+
+    def limit(megabytes):
+        monkeypatch.setattr("srsg.running.engine.address_space_left", lambda: megabytes * 10**6)
+
+    return limit
+
+
+def test_a_limit_on_memory_means_fewer_threads(limited):
+    limited(500)
+    engine = ThreadEngine(8)
+    assert engine.n_workers == 3
+    limited(100)  # the next fit takes over what these threads have
+    assert ThreadEngine(8).n_workers == 3
+    assert engine.map(lambda _, block: block, None, [1, 2, 3], label="") == [1, 2, 3]
+
+
+def test_no_room_for_one_thread_is_said_before_any_work(limited):
+    limited(100)
+    with pytest.raises(MemoryError, match=r"may take only 100.0 MB more .* raise the limit"):
+        L1Graph(2).fit(np.eye(8))
+
+
+@pytest.mark.parametrize("megabytes", [10**6, float("inf")])
+def test_threads_that_do_not_start_are_a_lack_of_memory(megabytes, limited, monkeypatch):
+    """Without a limit that could be seen, too: containers limit the number of threads."""
+
+    def start(thread):
+        raise RuntimeError("can't start new thread")
+
+    limited(megabytes)
+    monkeypatch.setattr(threading.Thread, "start", start)
+    with pytest.raises(MemoryError, match="lets no more threads start: take fewer with n_jobs"):
+        L1Graph(2).fit(np.eye(8))
+
+
+def test_other_errors_of_threads_stay_as_they_are():
+    threads = ThreadEngine(1).threads
+    threads.shutdown()
+    with pytest.raises(RuntimeError, match="after shutdown"):
+        threads.submit(print)

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Self
 
 import numpy as np
-from joblib import cpu_count
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.linalg import svds
@@ -23,6 +20,7 @@ from srsg.kernels.sweep import SweepData, sweep_points
 from srsg.points import Points, Queries, blocks_of_rows, kernel_rows
 from srsg.running import Engine, ThreadEngine, serial_linear_algebra
 from srsg.running.checking import Rule, checked_csr, csr_arrays, require, rules_of_csr
+from srsg.running.engine import Threads
 from srsg.running.progress import Stage
 from srsg.types import FloatArray, IntArray, Stop
 
@@ -196,9 +194,10 @@ def srsg_codes(
     kept = [state for state in kept if state.n_sweeps <= max_sweeps]
     state = max(kept, key=lambda each: each.n_sweeps, default=unswept)
     here = engine.gathered(points)
-    with sweeping_threads(points, engine) as (threads, n_threads):
-        waves = make_waves(lists, n_threads)
-        run = Sweeps(here, Queries.of(here), state.codes, graph, settings, threads, waves)
+    with serial_linear_algebra():
+        # Threads of this process: on a cluster too the sweeps run here, in the client.
+        waves = make_waves(lists, engine.threads.count)
+        run = Sweeps(here, Queries.of(here), state.codes, graph, settings, engine.threads, waves)
         # Points without neighbours are never solved, so their fit stays that of the start.
         run.outcome.fit[:] = run.fits()
         if state.n_sweeps < 0:
@@ -282,10 +281,12 @@ def new_srsg_codes(
     targets, graph = Queries.of(here, queries), neighbor_graph(neighbors, points.n)
     waves = [blocks_of_rows(queries.n, engine.block_size)]  # no block waits for another
     with (
-        sweeping_threads(points, engine) as (threads, _),
+        serial_linear_algebra(),
         engine.progress.stage("support regularisation", queries.n) as stage,
     ):
-        run = Sweeps(here, targets, init_codes, graph, settings, threads, waves, fitted=codes)
+        run = Sweeps(
+            here, targets, init_codes, graph, settings, engine.threads, waves, fitted=codes
+        )
         run.sweep(stage)
     return run.codes.to_csr(points.n)
 
@@ -375,15 +376,6 @@ KEPT_SIZE = 12
 paper's data nearly all are that small, and 91 numbers hold such a problem."""
 
 
-@contextmanager
-def sweeping_threads(points: Points, engine: Engine) -> Iterator[tuple[ThreadPoolExecutor, int]]:
-    """Threads of this process, each with serial linear algebra, and how many there are."""
-    # On a cluster the engine counts the workers' threads, but the sweeps run here, in the client.
-    n_threads = cpu_count() if points.in_shards else engine.n_workers
-    with ThreadPoolExecutor(n_threads) as threads, serial_linear_algebra():
-        yield threads, n_threads
-
-
 class Sweeps:
     """Sweeps in progress: everything that one sweep hands on to the next.
 
@@ -391,7 +383,7 @@ class Sweeps:
     ----------
     points, targets, init_codes, graph, settings
         What is coded, over which points, and how. The points are in this process.
-    threads : ThreadPoolExecutor
+    threads : Threads
         Threads of this process, which solve the small problems.
     waves : list of lists of ndarray
         The rows in the order in which they are solved. The parts of a wave are solved at the same
@@ -407,7 +399,7 @@ class Sweeps:
         init_codes: sparse.csr_array,
         graph: sparse.csr_array,
         settings: Settings,
-        threads: ThreadPoolExecutor,
+        threads: Threads,
         waves: list[list[IntArray]],
         fitted: sparse.csr_array | None = None,
     ) -> None:

@@ -8,14 +8,16 @@ from concurrent.futures import ThreadPoolExecutor, as_completed, wait
 from contextlib import contextmanager
 from copy import copy
 from functools import lru_cache, partial
-from threading import Lock
+from threading import Barrier, Lock
 from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
 from joblib import cpu_count, effective_n_jobs
 from scipy import sparse
+from scipy.linalg.blas import dgemm
 from threadpoolctl import ThreadpoolController
 
+from srsg.memory import address_space_left, in_words
 from srsg.points import BLOCK_SIZE, DIGEST_SIZE, Points, Rows, row_digests
 from srsg.running.progress import NO_STORE, SILENT, Progress, Store
 from srsg.types import IntArray
@@ -69,6 +71,74 @@ class Sized:
         return object.__sizeof__(self) + len(text) + sum(array.raw().nbytes for array in arrays)
 
 
+THREAD_BYTES = 160 * 10**6
+"""Address space that a thread may take: its stack, its heap, and buffers of two BLAS libraries."""
+
+
+class Threads(ThreadPoolExecutor):
+    """Threads of this process: as many of the wanted ones as its limit of memory has room for.
+
+    Under a limit (``ulimit -v``) libraries end the process where they get no memory: OpenBLAS for
+    its buffers, the C library for data of a thread. So all threads get theirs before any work.
+
+    Parameters
+    ----------
+    wanted : int
+        How many there are if nothing limits them.
+
+    Examples
+    --------
+    >>> from srsg.running.engine import Threads
+    >>> with Threads(2) as threads:
+    ...     list(threads.map(abs, [-1, -2]))
+    [1, 2]
+    """
+
+    _n_ready = 0
+    """Threads whose heaps and buffers are in place: later threads take them over."""
+
+    def __init__(self, wanted: int) -> None:
+        left = address_space_left()
+        self.count = int(min(wanted, Threads._n_ready + left // THREAD_BYTES))
+        if self.count < 1:
+            raise MemoryError(
+                f"This process may take only {in_words(left)} more (ulimit -v), and a thread needs "
+                f"{in_words(THREAD_BYTES)}: raise the limit, or free memory."
+            )
+        super().__init__(self.count)
+        if left < float("inf") and self.count > Threads._n_ready:
+            self._make_ready()
+
+    def _make_ready(self) -> None:
+        meeting = Barrier(self.count)
+        try:
+            for future in [self.submit(_touch_libraries, meeting) for _ in range(self.count)]:
+                future.result()
+        except BaseException:
+            meeting.abort()
+            raise
+        Threads._n_ready = self.count
+
+    def submit(self, *work: Any, **named: Any) -> Any:
+        try:
+            return super().submit(*work, **named)
+        except RuntimeError as error:
+            if "start new thread" not in str(error):
+                raise
+            raise MemoryError(
+                "The system lets no more threads start: take fewer with n_jobs, or raise the "
+                "limits of threads (ulimit -u) or memory (ulimit -v)."
+            ) from error
+
+
+def _touch_libraries(meeting: Barrier) -> None:
+    """Have the BLAS of NumPy and that of SciPy take their buffers, in all threads at once."""
+    some = np.ones((256, 256))
+    meeting.wait()
+    np.matmul(some, some)
+    dgemm(1.0, some, some)
+
+
 class ThreadEngine:
     """Runs the blocks of an algorithm on threads of this process, with serial linear algebra.
 
@@ -104,15 +174,14 @@ class ThreadEngine:
         block_size: int = BLOCK_SIZE,
         spare_memory: float = float("inf"),
     ) -> None:
-        self._n_threads = cpu_count() if n_jobs is None else effective_n_jobs(n_jobs)
+        self.threads = Threads(cpu_count() if n_jobs is None else effective_n_jobs(n_jobs))
         self.progress, self.store = progress, store
         self.block_size, self.spare_memory = block_size, spare_memory
-        self._pool = ThreadPoolExecutor(self._n_threads)
 
     @property
     def n_workers(self) -> int:
         """How many blocks run at the same time."""
-        return self._n_threads
+        return self.threads.count
 
     def map(
         self,
@@ -128,7 +197,7 @@ class ThreadEngine:
             # A single block runs in this thread: there is nothing to gain from another.
             if len(blocks) == 1 and done is None:
                 return [task(data, blocks[0])]
-            futures = [self._pool.submit(task, data, block) for block in blocks]
+            futures = [self.threads.submit(task, data, block) for block in blocks]
             try:
                 # Saved and shown as they finish; the results are returned in order below.
                 for future in as_completed(futures):
@@ -161,7 +230,7 @@ class ThreadEngine:
         blocks. ``done`` is called with every result as it arrives.
         """
         # Few rows too keep all threads busy.
-        size = max(1, min(self.block_size, -(-n_rows // self._n_threads)))
+        size = max(1, min(self.block_size, -(-n_rows // self.n_workers)))
         blocks = in_blocks(wanted, n_rows, size)
         return self.map(partial(_scan, task), points, blocks, label=label, done=done)
 
@@ -180,7 +249,7 @@ class ThreadEngine:
 
     def row_digests(self, points: Points) -> bytes:
         """A digest of every point, one after the other: the same for equal points only."""
-        return row_digests(points, self._pool.map)
+        return row_digests(points, self.threads.map)
 
     def fingerprint(self, points: Points) -> str:
         """A text that differs for different points."""
