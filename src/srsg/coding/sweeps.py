@@ -195,8 +195,7 @@ def srsg_codes(
     # swept more often than this one shall.
     kept = [state for state in kept if state.n_sweeps <= max_sweeps]
     state = max(kept, key=lambda each: each.n_sweeps, default=unswept)
-    here = engine.gathered(points)
-    with sweeping_threads(points, engine) as (threads, n_threads):
+    with sweeping_threads(points, engine) as (here, threads, n_threads):
         waves = make_waves(lists, n_threads)
         run = Sweeps(here, Queries.of(here), state.codes, graph, settings, threads, waves)
         # Points without neighbours are never solved, so their fit stays that of the start.
@@ -278,13 +277,13 @@ def new_srsg_codes(
     """
     engine = engine or ThreadEngine()
     settings = Settings(float(gamma), float(step), int(max_iter), float(tol))
-    here = engine.gathered(points)
-    targets, graph = Queries.of(here, queries), neighbor_graph(neighbors, points.n)
+    graph = neighbor_graph(neighbors, points.n)
     waves = [blocks_of_rows(queries.n, engine.block_size)]  # no block waits for another
     with (
-        sweeping_threads(points, engine) as (threads, _),
+        sweeping_threads(points, engine) as (here, threads, _),
         engine.progress.stage("support regularisation", queries.n) as stage,
     ):
+        targets = Queries.of(here, queries)
         run = Sweeps(here, targets, init_codes, graph, settings, threads, waves, fitted=codes)
         run.sweep(stage)
     return run.codes.to_csr(points.n)
@@ -376,12 +375,14 @@ paper's data nearly all are that small, and 91 numbers hold such a problem."""
 
 
 @contextmanager
-def sweeping_threads(points: Points, engine: Engine) -> Iterator[tuple[ThreadPoolExecutor, int]]:
-    """Threads of this process, each with serial linear algebra, and how many there are."""
+def sweeping_threads(
+    points: Points, engine: Engine
+) -> Iterator[tuple[Points, ThreadPoolExecutor, int]]:
+    """The points in this process, its threads with serial linear algebra, and their number."""
     # On a cluster the engine counts the workers' threads, but the sweeps run here, in the client.
     n_threads = cpu_count() if points.in_shards else engine.n_workers
     with ThreadPoolExecutor(n_threads) as threads, serial_linear_algebra():
-        yield threads, n_threads
+        yield engine.gathered(points), threads, n_threads
 
 
 class Sweeps:
