@@ -13,7 +13,8 @@ demo: $(BASE)
 	$(RUN) -m srsg demo
 
 # Linters, types, layers and the site first, because they are quick. Two processes of tests; the
-# tests of a file stay together, because they share what is expensive to make.
+# tests of a file stay together, because they share what is expensive to make. The longest files
+# come first, see tests/conftest.py.
 test: $(READY)
 	$(RUN) -m ruff check .
 	$(RUN) -m ruff format --check .
@@ -21,7 +22,7 @@ test: $(READY)
 	$(VENV)/bin/lint-imports --no-cache
 	SRSG_DOCS_EXAMPLES=0 $(RUN) -m sphinx -W --keep-going -q -b html docs docs/_build/test
 	$(RUN) -m tools.check_site docs/_build/test
-	$(RUN) -m pytest -n 2 --dist loadfile
+	$(RUN) -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 # The paper's tables and figures, into docs/results. DATA or SRSG_DATA names the folder of its data;
 # QUICK=1 takes a few small rows; TABLE, FIGURE, SEEDS, JOBS and OUTPUT are options of `python -m paper`.

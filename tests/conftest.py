@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,6 +16,20 @@ settings.register_profile("default", deadline=None, max_examples=25, derandomize
 settings.load_profile("default")
 
 Data = tuple[np.ndarray, np.ndarray]
+
+LONGEST = ("estimators", "project", "tour", "running/dask", "paper", "kernels", "explaining")
+"""Folders whose files take longest, or compile most. They run first, so that the last files are
+short and no process has to wait for another at the end."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    folders = [Path(__file__).parent / name for name in LONGEST]
+
+    def place(item: pytest.Item) -> int:
+        own = (k for k, folder in enumerate(folders) if folder in item.path.parents)
+        return next(own, len(folders))
+
+    items.sort(key=place)
 
 
 @pytest.fixture(scope="session")

@@ -20,8 +20,11 @@ PARTS = ROOT / "docs" / "results" / "parts"
 MANIFEST = ROOT / "docs" / "results" / "manifest.json"
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")
 
-LABELS = ("kernels", "points.py", "principal.py", "coding", "graph.py", "cutting", "estimators")
-"""What decides labels, in ``src/srsg``."""
+LABELS = (
+    *("kernels", "points.py", "principal.py", "coding", "graph.py", "cutting", "estimators"),
+    "registry.py",
+)
+"""What decides labels, in ``src/srsg``: the registry has the settings of each method."""
 
 CHOICE = (*LABELS, "counting", "explaining", "search")
 """What decides the choice of a method, the number of clusters and the confidence."""

@@ -375,6 +375,29 @@ def root_mean_square_length(X: Matrix) -> float:
     return largest * float(np.sqrt(sum(float((block**2).sum()) for block in blocks) / n_rows))
 
 
+def row_lengths(X: Any) -> FloatArray:
+    """The l2 norms of the rows; the largest number for those beyond.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from srsg.points import row_lengths
+    >>> row_lengths(np.array([[3.0, 4.0], [3e200, 4e200]]))
+    array([5.e+000, 5.e+200])
+    """
+    found = np.empty(X.shape[0])
+    for rows in row_slices(len(found)):
+        block = X[rows].astype(np.float64)
+        largest = abs(block).max(axis=1)
+        largest = largest.toarray().ravel() if sparse.issparse(largest) else largest
+        # Divided by the largest entry, squares of huge and tiny numbers stay finite.
+        divisor = np.maximum(largest, np.finfo(np.float64).tiny)
+        shares = sparse.diags_array(1 / divisor) @ block
+        with np.errstate(over="ignore"):
+            found[rows] = divisor * np.sqrt(np.asarray((shares**2).sum(axis=1)).ravel())
+    return np.minimum(found, np.finfo(np.float64).max)
+
+
 def check_zero_rows(zero: NDArray[np.intp]) -> None:
     """Refuse rows of zeros, given their numbers."""
     if zero.size:

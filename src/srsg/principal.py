@@ -83,7 +83,7 @@ class PrincipalAxes:
 
 
 def bytes_of_axes(n_points: int, n_features: int) -> float:
-    """The most memory that axes and the search for them take.
+    """A bound on the memory that axes and the search for them take.
 
     Examples
     --------

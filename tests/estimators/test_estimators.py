@@ -146,7 +146,7 @@ def test_same_bits_for_any_threads_and_blocks(fitted, digits, block_size, n_jobs
 def test_same_bits_on_coil20(paper_data, block_size, estimator):
     X, _ = paper_data("COIL20", 4)
     reference = estimator(4, random_state=0, n_jobs=2).fit(X)
-    for n_jobs, size in ((1, 256), (2, 100), (1, 1000)):
+    for n_jobs, size in ((1, 1000), (2, 100)):
         block_size(size)
         assert same_bits(clone(reference).set_params(n_jobs=n_jobs).fit(X), reference)
 

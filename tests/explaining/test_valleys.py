@@ -28,11 +28,11 @@ def without_clusters(seed, n, d):
     yield from (rng.lognormal(size=(n, d)), rng.standard_t(3, size=(n, d)))
 
 
-@pytest.mark.parametrize(("n", "d"), [(100, 2), (100, 20), (500, 5), (500, 20), (300, 100)])
+@pytest.mark.parametrize(("n", "d"), [(100, 2), (100, 20), (500, 5), (300, 20), (200, 100)])
 def test_noise_has_no_valleys(n, d):
     found = [
         valley_p_value(X, KMeans(k, n_init=1, random_state=0).fit_predict(X)) <= LEVEL
-        for seed in range(3)
+        for seed in range(2)
         for X in without_clusters(seed, n, d)
         for k in (2, 4)
     ]

@@ -70,7 +70,6 @@ def test_the_users_folder_for_compiled_code_is_used(package, tmp_path):
     place = tmp_path / "elsewhere"
     assert package(2.0, NUMBA_CACHE_DIR=str(place)) == (11, 0)
     assert package(2.0, NUMBA_CACHE_DIR=str(place)) == (11, 1)
-    assert package(3.0, NUMBA_CACHE_DIR=str(place)) == (16, 0)
     assert not (tmp_path / "__pycache__").exists()
 
 
@@ -79,9 +78,8 @@ def test_a_read_only_package_has_its_compiled_code_among_the_users_caches(packag
     caches = {"XDG_CACHE_HOME": str(tmp_path / "caches"), "HOME": str(tmp_path)}
     assert package(2.0, **caches) == (11, 0)
     assert package(2.0, **caches) == (11, 1)
-    assert package(3.0, **caches) == (16, 0)
     if sys.platform == "linux":
-        assert len(list((tmp_path / "caches" / "srsg").glob("srsg-kernels-*"))) == 2
+        assert len(list((tmp_path / "caches" / "srsg").glob("srsg-kernels-*"))) == 1
 
 
 def test_without_any_folder_each_process_compiles_for_itself(package, tmp_path):

@@ -41,6 +41,7 @@ def test_what_leads_nowhere_is_found(tmp_path, check_site):
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: f"{path.parent.name}/{path.stem}")
+@pytest.mark.usefixtures("few_digits")
 def test_snippets_of_the_pages_run(page, tmp_path, monkeypatch, capsys):
     """In order, in one folder that has the files of the start page."""
     monkeypatch.chdir(tmp_path)

@@ -5,7 +5,7 @@ from srsg.coding.elastic_net import smallest_empty_lam
 from srsg.coding.fpgd_sp import fpgd_sp
 from srsg.coding.l1 import L1Codes, l1_codes
 from srsg.coding.laplacian import LaplacianCodes, laplacian_codes
-from srsg.coding.omp import OMPCodes, omp_codes
+from srsg.coding.omp import omp_codes
 from srsg.coding.ridge import RidgeCodes, ridge_codes
 from srsg.coding.smce import SMCECodes, new_smce_codes, smce_codes
 from srsg.coding.sweeps import SRSGCodes, auto_step, new_srsg_codes, srsg_codes, theorem_step
@@ -14,7 +14,6 @@ __all__ = [
     "ApproximateCodes",
     "L1Codes",
     "LaplacianCodes",
-    "OMPCodes",
     "RidgeCodes",
     "SMCECodes",
     "SRSGCodes",

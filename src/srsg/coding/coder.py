@@ -26,7 +26,7 @@ from srsg.points import (
     UnitRows,
     name_rows,
     root_mean_square_length,
-    row_slices,
+    row_lengths,
     take_rows,
     unit_points,
     zero_digest,
@@ -34,15 +34,15 @@ from srsg.points import (
 from srsg.running import Engine, serial_linear_algebra
 from srsg.running.config import CODE_BYTES, NEIGHBOR_BYTES
 from srsg.running.warnings import made_dense, warn_user
-from srsg.types import FloatArray, IntArray, RandomState
+from srsg.types import IntArray, RandomState
 
 MOSTLY_FILLED = 0.25
 """Above this share of non-zeros, sparse points are made dense: they would take more than a third of
 the memory of dense ones, and more than twice the time. The time is equal at a share of 0.1."""
 
 NARROW = 1e-3
-"""Points in a cone this narrow, as a root mean square distance from their mean direction, have lost
-what the columns said: distances within the cone are too small for the tolerance of the codes."""
+"""Points in a cone this narrow, as a root mean square distance from their mean direction, no longer
+show what the columns said: distances within it are too small for the tolerance of the codes."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,7 +111,7 @@ class Coder(ABC):
         return codes
 
     def votes(self, codes: sparse.csr_array) -> sparse.csr_array:
-        """The part of a code that decides about the cluster of a new point."""
+        """The part of a code that decides the cluster of a new point."""
         return codes
 
     def agreement_graph(self, fitted: FittedGraph) -> sparse.csr_array:
@@ -128,7 +128,7 @@ class Coder(ABC):
 
 
 def check_neighbor_count(n_neighbors: int, n_points: int) -> None:
-    """Raise a ValueError if there are not enough points for so many neighbours."""
+    """Raise a ValueError if there are too few points for this many neighbours."""
     if n_neighbors >= n_points:
         raise ValueError(
             f"n_neighbors={n_neighbors} must be smaller than the number of points, "
@@ -220,29 +220,6 @@ def prepared(
     else:
         constant = root_mean_square_length(X) if coder.affine is True else float(coder.affine)
     return unit_points(X, constant=constant, keep_zero_rows=True).x, constant
-
-
-def row_lengths(X: NDArray | sparse.csr_array) -> FloatArray:
-    """The l2 norms of the rows; the largest number for those beyond.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from srsg.coding.coder import row_lengths
-    >>> row_lengths(np.array([[3.0, 4.0], [3e200, 4e200]]))
-    array([5.e+000, 5.e+200])
-    """
-    found = np.empty(X.shape[0])
-    for rows in row_slices(len(found)):
-        block = X[rows].astype(np.float64)
-        largest = abs(block).max(axis=1)
-        largest = largest.toarray().ravel() if sparse.issparse(largest) else largest
-        # Divided by the largest entry, squares of huge and tiny numbers stay finite.
-        divisor = np.maximum(largest, np.finfo(np.float64).tiny)
-        shares = sparse.diags_array(1 / divisor) @ block
-        with np.errstate(over="ignore"):
-            found[rows] = divisor * np.sqrt(np.asarray((shares**2).sum(axis=1)).ravel())
-    return np.minimum(found, np.finfo(np.float64).max)
 
 
 def _why_dense(

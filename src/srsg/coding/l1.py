@@ -187,7 +187,7 @@ def certified_l1_codes(
     n_neighbors : int
         How many nearest neighbours to report; fewer if there are fewer points.
     n_candidates : int or None
-        Code every point over so many candidates that an index finds; None codes over all points.
+        Code every point over this many candidates, found by an index; None takes all points.
     random_state : int, RandomState or None
         Draws the sample that is certified, for codes over candidates.
     run : Engine
@@ -270,7 +270,7 @@ def solve_exactly(
         save = partial(_save, keep, n_scans) if keep.keeps else None
         blocks = kept + _scan(task, points, queries, rest, engine, label, save)
         if n_scans == 1:
-            neighbors = np.empty((len(queries), n_neighbors), np.int64)
+            neighbors = np.empty((len(queries.own), n_neighbors), np.int64)
             for block in blocks:
                 neighbors[block.rows] = block.neighbors
         # Each scan has fewer rows than the one before: those without violators are done. Nothing
@@ -450,12 +450,12 @@ def warn_of_violations(violation: FloatArray, tol: float, after: str) -> None:
 FEWEST_JOINING, MOST_JOINING, POINTS_PER_JOINING = 16, 48, 600
 """How many violators may join a working set after a scan; half its size, if that is more. If more
 could join, the larger Gram matrices would cost more than the scans they save. The more points
-there are, the more a scan costs, while a Gram matrix costs the same: so it is one for so many
-points, within limits. Measured on MNIST with 10,000 and with 70,000 points."""
+there are, the more a scan costs, while a Gram matrix costs the same: so one may join for every 600
+points, within the two limits. Measured on MNIST with 10,000 and with 70,000 points."""
 
 
 UNIT_ERROR = 0.01
-"""How far from 1 the squared length of a point may be, and more."""
+"""The squared length of a point differs from 1 by less than this."""
 
 
 @dataclass(frozen=True)
@@ -552,7 +552,7 @@ class _ShardView(Sized):
 
     @classmethod
     def of_all(cls, views: Sequence[Self]) -> Self:
-        """What all shards tell: the worst of all are among the worst of each."""
+        """What all shards tell together: the worst of all are among the worst of each."""
         near, worst = [view.neighbors for view in views], [view.violators for view in views]
         return cls(best_of(near), best_of(worst), np.max([view.outside for view in views], axis=0))
 

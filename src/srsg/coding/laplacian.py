@@ -43,7 +43,7 @@ STRONG_PULL = 0.1
 working set, which saves scans. The others join if they violate the conditions."""
 
 GRAM_BYTES = 2**30
-"""Most memory for the inner products of all pairs of points."""
+"""Memory limit for the inner products of all pairs of points."""
 
 LARGEST_WEIGHT = 1e150
 """The squares of larger weights overflow."""
@@ -103,15 +103,15 @@ def laplacian_codes(
     lam, gamma : float
         Weights of the l1 norm and of the Laplacian.
     max_sweeps : int
-        The most sweeps over the points.
+        Maximum number of sweeps over the points.
     tol : float
         The sweeps end when the objective changes by less than this.
     laplacian : {"neighbors", "codes"}
         S is the graph of the nearest neighbours or, made anew before every sweep, the graph of the
         codes, ``(|Z| + |Z|^T) / 2``; each sweep then has an objective of its own.
     gram_bytes : int
-        Most memory for the inner products of all pairs of points. If these need more, the problems
-        are solved without them, which takes longer; the codes differ by less than the tolerance.
+        Memory limit for the inner products of all pairs of points. Above it the problems are
+        solved without them, which takes longer; the codes differ by less than the tolerance.
     engine : Engine, optional
         Where blocks run; threads on all cores by default.
 

@@ -49,7 +49,7 @@ def independent_stretches(
     starts, neighbors : ndarray
         As for :func:`independent_sets`.
     n_stretches : int
-        The most stretches in a list.
+        Maximum number of stretches in a list.
 
     Returns
     -------

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 from scipy import sparse
 
+from srsg.graph import Coded
 from srsg.kernels.arrays import Codes, LeftOut, ScanBounds
 from srsg.kernels.codes import residuals
 from srsg.kernels.correlations import nearest, strongest
@@ -20,14 +20,6 @@ ROUNDING = 1e-28
 """A residual whose squared norm is at most this is rounding: fitting it would add random points."""
 
 
-@dataclass(frozen=True)
-class OMPCodes:
-    """Codes of all points, one per row, and the nearest neighbours."""
-
-    codes: sparse.csr_array
-    neighbors: IntArray
-
-
 def omp_codes(
     points: Points,
     n_nonzero: int,
@@ -36,7 +28,7 @@ def omp_codes(
     queries: Points | None = None,
     n_neighbors: int = 0,
     engine: Engine | None = None,
-) -> OMPCodes:
+) -> Coded:
     """Code every point over the others, greedily.
 
     In each step the point most correlated with the residual joins the code, and the code is
@@ -47,7 +39,7 @@ def omp_codes(
     points : Points
         Unit-norm points.
     n_nonzero : int
-        The most points that a code may use.
+        Maximum number of points in a code.
     tol : float
         A code is complete when the squared norm of its residual is at most this.
     queries : Points, optional
@@ -59,7 +51,8 @@ def omp_codes(
 
     Returns
     -------
-    OMPCodes
+    Coded
+        Codes, one per row, and the nearest neighbours.
 
     Examples
     --------
@@ -76,7 +69,7 @@ def omp_codes(
     codes, neighbors = zip(*found, strict=True)
     stacked = sparse.csr_array(sparse.vstack(codes))
     stacked.sort_indices()  # so far, entries are in the order of joining
-    return OMPCodes(stacked, np.concatenate(neighbors))
+    return Coded(stacked, np.concatenate(neighbors))
 
 
 def _pursue(

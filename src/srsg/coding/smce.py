@@ -25,7 +25,7 @@ ROUNDING = 1e-11
 """Penalties up to this are lost beside the squared lengths of unit directions."""
 
 UNCERTAIN = 1e-3
-"""A duality gap that a code of any use stays below: as a rule they are below 1e-12."""
+"""A code with a larger duality gap may be wrong; gaps are usually below 1e-12."""
 
 NEGLIGIBLE = 1e-120
 """Entries below this fraction of the largest count as zero: squares of their differences would

@@ -17,7 +17,6 @@ from functools import partial
 from itertools import chain
 from math import log
 from numbers import Integral
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,9 +40,7 @@ from srsg.graph import FittedGraph
 from srsg.points import EqualPoints
 from srsg.running import Engine, ThreadEngine, thread_pools
 from srsg.running.warnings import warn_user
-from srsg.types import AssignLabels, Cut, FloatArray, Graph, IntArray, RandomState
-
-Affinity = Literal["agreement", "codes"]
+from srsg.types import Affinity, AssignLabels, Cut, FloatArray, Graph, IntArray, RandomState
 
 
 @dataclass(frozen=True)
@@ -300,14 +297,6 @@ Weighted = tuple[FloatArray, FloatArray | None]
 """Points, and how many times each counts, if not once."""
 
 
-@dataclass(frozen=True)
-class KMeansRun:
-    """The result of one restart."""
-
-    labels: NDArray[np.intp]
-    inertia: float
-
-
 def check_cluster_count(count: int, n_points: int, name: str = "n_clusters") -> None:
     """Raise a ValueError unless it is a number from 1 to that of the points."""
     if not isinstance(count, Integral) or isinstance(count, bool) or count < 1:
@@ -435,7 +424,7 @@ def kmeans_labels(
     few = vectors.size * n_clusters < LEAST_SHARED
     shares = [starts] if few else list(starts[:, None])
     runs = chain.from_iterable(engine.map(_runs, data, shares, label="K-means"))
-    return min(runs, key=lambda run: run.inertia).labels
+    return min(runs, key=lambda run: run.inertia_).labels_.astype(np.intp)
 
 
 def _starts(data: Weighted, draws: FloatArray, n_clusters: int, n_trials: int) -> IntArray:
@@ -484,7 +473,7 @@ def _squared_distances(vectors: FloatArray, squares: FloatArray, points: IntArra
     return np.maximum(distances, 0.0, out=distances)  # not below zero by rounding
 
 
-def _runs(data: Weighted, starts: IntArray) -> list[KMeansRun]:
+def _runs(data: Weighted, starts: IntArray) -> list[KMeans]:
     """K-means from each of these starts."""
     # Sums over several OpenMP threads have other bits. Each of our threads has its own setting for
     # the number of these, so it must be set here. The parameters are ours and need no checks, which
@@ -494,13 +483,7 @@ def _runs(data: Weighted, starts: IntArray) -> list[KMeansRun]:
         return [_run(*data, start) for start in starts]
 
 
-def _run(vectors: FloatArray, weights: FloatArray | None, start: IntArray) -> KMeansRun:
-    n_clusters = len(start)
-    kmeans = KMeans(
-        n_clusters,
-        init=vectors[start],
-        n_init=1,
-        algorithm="elkan" if n_clusters >= ELKAN_FROM else "lloyd",
-    )
-    labels = kmeans.fit_predict(vectors, sample_weight=weights)
-    return KMeansRun(np.asarray(labels, dtype=np.intp), float(kmeans.inertia_))
+def _run(vectors: FloatArray, weights: FloatArray | None, start: IntArray) -> KMeans:
+    algorithm = "elkan" if len(start) >= ELKAN_FROM else "lloyd"
+    kmeans = KMeans(len(start), init=vectors[start], n_init=1, algorithm=algorithm)
+    return kmeans.fit(vectors, sample_weight=weights)

@@ -24,7 +24,7 @@ from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from srsg.coding.coder import Coder, build_graph, new_codes, prepared, row_lengths
+from srsg.coding.coder import Coder, build_graph, new_codes, prepared
 from srsg.counting.counts import count_clusters, p_value_of_valleys, with_structure
 from srsg.counting.reproducibility import OtherCount, ScoredCounts
 from srsg.cutting import cut
@@ -33,6 +33,7 @@ from srsg.estimators.callbacks import CallbackSupport, reported_to_callbacks, wi
 from srsg.explaining import fitted
 from srsg.explaining.outliers import outlier_scores
 from srsg.graph import FittedGraph
+from srsg.points import row_lengths
 from srsg.running import Engine, ThreadEngine
 from srsg.running.config import start_engine
 from srsg.running.progress import announce_compiling, progress_for
@@ -77,8 +78,8 @@ class GraphClusterer(
     n_clusters : int or "auto"
         Number of clusters; "auto" finds it, see :mod:`srsg.counting.counts`.
     n_candidates : int or None
-        Code every point over so many candidates that an index finds, instead of over all
-        points (None): for more points than can all be compared. Codes are exact on their
+        Code every point over this many candidates, found by an index, instead of over all
+        points (None): for data too large to compare all pairs. Codes are exact on their
         candidates; how far they are from those over all points is measured on a random
         sample, see ``kkt_quantiles_``. Needs faiss: ``pip install 'srsg[approximate]'``. New
         points are coded over all fitted ones.
@@ -87,8 +88,8 @@ class GraphClusterer(
         components of the graph where these outnumber the clusters.
     affine : bool or float
         Append a constant coordinate to every point before scaling it to unit length: clusters
-        may then lie near affine subspaces, which miss the origin, and a point and its mirror
-        image differ. True takes the root mean square length of the points; False appends
+        may then lie near affine subspaces, away from the origin, and a point differs from its
+        mirror image. True takes the root mean square length of the points; False appends
         nothing.
     affinity : {"agreement", "codes"}
         The graph that is cut. "codes" is ``affinity_matrix_``, of which it takes the
@@ -106,9 +107,9 @@ class GraphClusterer(
         ``n_clusters`` finds its graph there.
     n_jobs : int or None
         Threads; None takes all cores. The result does not depend on it. Where else the work
-        can run, and how much memory it may take, is said by :func:`srsg.config_context`.
+        can run, and how much memory it may take, is set by :func:`srsg.config_context`.
     random_state : int, RandomState or None
-        Starts of K-means and, with ``n_candidates``, the sample; all else is deterministic.
+        Starts of K-means and, with ``n_candidates``, the sample; everything else is deterministic.
     verbose : bool
         Show progress on standard error.
 
@@ -364,9 +365,9 @@ class GraphClusterer(
             One new point per row.
         novelty : float or None
             A share between 0 and 1, such as 0.05: points that are explained worse than this share
-            of the fitted points belong to none of the clusters, and get the label -1. Of new
-            points that are like the fitted ones, about this share gets it too. None gives every
-            point a cluster.
+            of the fitted points belong to none of the clusters, and get the label -1. About this
+            share of new points that are like the fitted ones get it too. None gives every point a
+            cluster.
 
         Returns
         -------
@@ -548,7 +549,7 @@ class GraphClusterer(
         return scored_counts(self).best(n_best)
 
     # A cached property keeps its value among the attributes, under its own name. Since that ends
-    # with an underscore, the next fit drops it together with all else that was learnt.
+    # with an underscore, the next fit drops it together with everything else that was learnt.
     @cached_property
     def confidence_(self) -> FloatArray:
         """How sure the label of each fitted point is, from 0 to 1.
@@ -692,7 +693,7 @@ class GraphClusterer(
     def _one_fit(self, *found: str) -> Self:
         """A copy that stays as it is while another thread fits the estimator again.
 
-        What is ``found`` on demand is found first, so that the estimator keeps it.
+        Attributes that are ``found`` on demand are found first, so that the estimator keeps them.
         """
         check_is_fitted(self, "labels_")
         for name in found:
@@ -745,6 +746,8 @@ def _with_shared_texts(doc: str) -> str:
 def attributes_of_graph(graph: FittedGraph) -> dict[str, Any]:
     """What an estimator learns about the graph, by the names of its attributes."""
     values: dict[str, Any] = {
+        # Equal points count as connected, whether or not the graph joins them.
+        "n_connected_components_": connected_components(graph.merged(graph.affinity))[0],
         "graph_": graph,
         "fit_X_": graph.points,
         "first_equal_": graph.equal.first_equal,
@@ -754,8 +757,6 @@ def attributes_of_graph(graph: FittedGraph) -> dict[str, Any]:
         "neighbors_": graph.neighbors,
         **{f"{name}_": value for name, value in graph.learnt.items()},
     }
-    # Equal points count as connected, whether or not the graph joins them.
-    values["n_connected_components_"] = connected_components(graph.merged(graph.affinity))[0]
     if graph.coder.unit:
         values["affine_"] = graph.constant
     if "certified" in graph.learnt:

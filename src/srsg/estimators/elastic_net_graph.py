@@ -13,12 +13,11 @@ from srsg.coding.coder import Coder, fitted_points
 from srsg.coding.elastic_net import smallest_empty_lam
 from srsg.coding.l1 import L1Codes, l1_codes
 from srsg.cutting.affinity import largest_codes, nearest_codes, unit_codes
-from srsg.cutting.cut import Affinity
 from srsg.estimators.base import AT_LEAST_ONE, POSITIVE, GraphClusterer
 from srsg.graph import Coded, FittedGraph
 from srsg.points import Points
 from srsg.running import Engine
-from srsg.types import FloatArray
+from srsg.types import Affinity, FloatArray
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,8 +110,8 @@ class ElasticNetGraph(GraphClusterer):
     n_nonzero : int or None
         Entries of each code that make edges, the largest ones; None takes all.
     code_neighbors : int or None
-        Replace the codes by a graph that joins every point with so many others of the most similar
-        codes.
+        Replace the codes by a graph that joins every point to this many others, those with the most
+        similar codes.
     {affinity}
     {n_neighbors}
     {affine}

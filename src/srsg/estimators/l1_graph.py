@@ -152,8 +152,8 @@ class L1Graph(GraphClusterer):
     {n_neighbors}
     affine : bool, float or "exact"
         Append a constant coordinate to every point before scaling it to unit length: clusters
-        may then lie near affine subspaces, which miss the origin, and a point and its mirror
-        image differ. True takes the root mean square length of the points; False appends
+        may then lie near affine subspaces, away from the origin, and a point differs from its
+        mirror image. True takes the root mean square length of the points; False appends
         nothing. "exact" asks for codes that add up to one instead, of points that are not
         scaled; dense points in this process, up to a few thousand.
     weight_share : float or None

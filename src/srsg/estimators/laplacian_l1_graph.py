@@ -21,7 +21,7 @@ from srsg.running.config import CODE_BYTES, get_config
 
 @dataclass(frozen=True, kw_only=True)
 class LaplacianCoder(Coder):
-    """l1 codes of which those of neighbours are pulled together."""
+    """l1 codes, with those of neighbours pulled together."""
 
     lam: float = 0.1
     gamma: float = 0.2
@@ -95,8 +95,8 @@ class LaplacianL1Graph(GraphClusterer):
     n_neighbors : int
         Nearest neighbours that S joins.
     max_sweeps : int
-        Most sweeps over the points. One comes closest to the paper's tables; more lower the
-        objective but do not, as a rule, raise the accuracy.
+        Maximum number of sweeps over the points. One comes closest to the paper's tables; more
+        lower the objective but do not usually raise the accuracy.
     tol : float
         The sweeps end when the objective changes by less than this.
     laplacian : {"neighbors", "codes"}

@@ -55,8 +55,8 @@ class LocalScalingSpectralClustering(GraphClusterer):
     point i from its ``scale_neighbor``-th neighbour, on the features as they are. It is dense:
     memory grows with the square of the number of points.
 
-    The code of a new point is the kernel with its ``scale_neighbor`` nearest fitted points; that
-    of one that equals a fitted point, a one there.
+    The code of a new point is the kernel with its ``scale_neighbor`` nearest fitted points; if it
+    equals one of these, a single one there.
 
     Parameters
     ----------

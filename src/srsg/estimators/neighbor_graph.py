@@ -93,7 +93,7 @@ def _scales(distances: FloatArray) -> FloatArray:
 def _weights(neighbors: IntArray, distances: FloatArray, scale: FloatArray) -> sparse.csr_array:
     """``exp(-d_ij^2 / (s_i s_j))``, with ``scale`` that of the points which are neighbours.
 
-    Of a point that coincides with one of these, only that edge is left, of weight 1.
+    A point that coincides with one of these keeps only that edge, with weight 1.
     """
     own = _scales(distances)[:, None]
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -116,8 +116,8 @@ class NeighborGraph(GraphClusterer):
 
     Every point is joined to its nearest neighbours by weights ``exp(-d_ij^2 / (s_i s_j))``, where
     ``s_i`` is the distance of point i to its seventh neighbour (Zelnik-Manor and Perona, 2004).
-    This suits points whose near ones are alike but explain each other badly: texts embedded by a
-    language model, single cells, words counted by TF-IDF.
+    This suits data in which near points are alike but do not explain each other well: texts
+    embedded by a language model, single cells, words counted by TF-IDF.
 
     Parameters
     ----------

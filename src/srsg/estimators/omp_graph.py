@@ -27,15 +27,14 @@ class OMPCoder(PostprocessedCoder):
         return codes  # they have no more than n_nonzero entries
 
     def code(self, points: Points, run: Engine) -> Coded:
-        count = min(self.n_neighbors, points.n - 1)
-        tol = self.max_residual
-        result = omp_codes(points, self.n_nonzero, tol=tol, n_neighbors=count, engine=run)
-        return Coded(result.codes, result.neighbors)
+        count, tol = min(self.n_neighbors, points.n - 1), self.max_residual
+        return omp_codes(points, self.n_nonzero, tol=tol, n_neighbors=count, engine=run)
 
     def code_new(self, fitted: FittedGraph, new: Points, run: Engine) -> sparse.csr_array:
-        points = fitted_points(fitted, run)
-        tol = self.max_residual
-        return omp_codes(points, self.n_nonzero, tol=tol, queries=new, engine=run).codes
+        points, tol = fitted_points(fitted, run), self.max_residual
+        codes = omp_codes(points, self.n_nonzero, tol=tol, queries=new, engine=run).codes
+        assert codes is not None
+        return codes
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -49,14 +48,14 @@ class OMPGraph(GraphClusterer):
     ----------
     {n_clusters}
     n_nonzero : int
-        Most points in a code.
+        Maximum number of points in a code.
     max_residual : float
         A code is done when the squared norm of its residual is at most this.
     normalize : bool
         Scale codes to unit norm before they make a graph.
     code_neighbors : int or None
-        Replace the codes by a graph that joins every point with so many others of the most similar
-        codes.
+        Replace the codes by a graph that joins every point to this many others, those with the most
+        similar codes.
     {n_neighbors}
     {affine}
     {assign_labels, n_init, store, n_jobs, random_state, verbose}

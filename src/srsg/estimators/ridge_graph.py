@@ -10,12 +10,12 @@ from scipy import sparse
 from srsg.coding.coder import Coder, fitted_points
 from srsg.coding.neighbors import nearest_neighbors
 from srsg.coding.ridge import ridge_codes
-from srsg.cutting.cut import Affinity
 from srsg.estimators.base import AT_LEAST_ONE, POSITIVE, GraphClusterer
 from srsg.graph import Coded, FittedGraph
 from srsg.points import Points
 from srsg.running import Engine
 from srsg.running.config import ENTRY_BYTES
+from srsg.types import Affinity
 
 
 @dataclass(frozen=True, kw_only=True)

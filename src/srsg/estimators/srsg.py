@@ -14,7 +14,6 @@ from srsg.coding.certified import codes_are_certified
 from srsg.coding.coder import Coder, fitted_points
 from srsg.coding.l1 import certified_l1_codes, l1_codes
 from srsg.coding.sweeps import auto_step, new_srsg_codes, srsg_codes, theorem_step
-from srsg.cutting.cut import Affinity
 from srsg.estimators.base import AT_LEAST_ONE, NOT_NEGATIVE, POSITIVE, GraphClusterer
 from srsg.estimators.l1_graph import L1Coder
 from srsg.graph import Coded, FittedGraph, neighbor_graph, symmetrized
@@ -22,6 +21,7 @@ from srsg.points import Points
 from srsg.registry import methods
 from srsg.running import Engine
 from srsg.running.warnings import warn_user
+from srsg.types import Affinity
 
 Step = float | Literal["auto", "theorem"]
 
@@ -153,7 +153,7 @@ class SRSG(GraphClusterer):
     {affinity}
         Here "agreement" adds the graph of the codes it started from, so that no edge is lost.
     max_sweeps : int
-        Most sweeps over the points, the paper's M_c.
+        Maximum number of sweeps over the points, the paper's M_c.
     tol : float or None
         The sweeps end when the objective (3) changes by less than this, and Algorithm 1 when the
         objective (7) does: the paper's epsilon. None takes 1e-5, and also ends the sweeps when no
@@ -241,7 +241,7 @@ class SRSG(GraphClusterer):
         n_clusters : int
             Number of clusters.
         **parameters
-            Others than the paper's.
+            Parameters that differ from the paper's.
 
         Returns
         -------

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from srsg.counting.counts import counted_by
+from srsg.counting.stability import LEAST_STABILITY
 from srsg.graph import symmetrized
 from srsg.registry import methods as all_methods
 from srsg.report.charts import histogram, line_chart
@@ -14,7 +15,7 @@ from srsg.report.facts import Facts
 from srsg.report.markup import bar_cell, filled, prose, row, section, signed, table, words
 from srsg.report.pictures import GraphPicture, graph_picture
 from srsg.search import StabilitySearch
-from srsg.search.search import LEAST_STABILITY, TIE
+from srsg.search.search import TIE
 
 SIDE = 480
 """Units along a side of a graph's drawing, as in ``assets/graph.html``."""

@@ -42,9 +42,6 @@ TIE = 0.02
 """Scores of tables that are still this close after the second round of samples are a tie, which the
 first of the candidates wins. With many features only equal scores are."""
 
-LEAST_STABILITY = 0.5
-"""Agreement between samples below which a report calls labels unstable."""
-
 FEW = 0.05
 """Features that are zero but for this share or less, as words in texts are, are not halved."""
 
