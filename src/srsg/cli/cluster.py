@@ -44,6 +44,9 @@ def cluster(
             from srsg.cli import inputs, outputs
             from srsg.files.writing import as_json
 
+            engine = fitting.scheduler or "threads"
+            limits = {"max_memory": fitting.max_memory, "max_time": fitting.max_time}
+            settings = config_context(engine=engine, **limits)
             estimator = make_estimator(method, clusters, fitting, files)
             outputs.check_files(files, [data, reading.labels])
         table = inputs.read(
@@ -61,8 +64,6 @@ def cluster(
             if not quiet and method.name != "kmeans":
                 notes += inputs.notes_on_near_rows(X)
         tell(progress, notes)
-        engine = fitting.scheduler or "threads"
-        settings = config_context(engine=engine, max_memory=fitting.max_memory)
         with settings, announce_compiling(progress):
             model.fit(X)
         result = outputs.Result(data, method.name, model, table, X, time.perf_counter() - start)
@@ -88,6 +89,8 @@ def _choices(estimator: Any, clusters: int | str) -> list[str]:
             f"The data look like {estimator.columns_}; the most stable clusters are those of "
             f"{estimator.best_name_}{_runner_up(estimator.results_, estimator.best_index_)}."
         )
+    if getattr(estimator, "approximation_", None) is not None:
+        lines.append(f"{estimator.approximation_} --time and --memory allow more.")
     if clusters == options.AUTO:
         lines += _counted(estimator)
     if not getattr(estimator, "structure_found_", True):

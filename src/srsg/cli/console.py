@@ -24,6 +24,7 @@ _UsageError: Any = typer.BadParameter.__mro__[1]  # typer has no other name for 
 
 # Options that are named differently from their parameter.
 _OWN = {"n_clusters": "-k", "n_candidates": "--candidates", "n_jobs": "--jobs", "id_column": "--id"}
+_OWN |= {"max_memory": "--memory", "max_time": "--time"}
 
 # Words in messages of libraries, and their replacement on the command line.
 _PHRASES = {
@@ -40,7 +41,7 @@ _RANGE = re.compile(r"The '(\w+)' parameter of \w+")
 # A parameter with its value, as in messages of this library.
 _VALUE = re.compile(
     r"\b(affine|columns|drop_missing|encoding|gamma|l1_ratio|labels|lam|lam_divisor|max_memory"
-    r"|n_candidates|n_clusters|n_neighbors|n_nonzero|novelty|scale_neighbor|step|store|variable)"
+    r"|max_time|n_candidates|n_clusters|n_neighbors|n_nonzero|novelty|scale_neighbor|step|store|variable)"
     r"=(True\b|\.\.\.|)"
 )
 

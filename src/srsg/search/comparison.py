@@ -10,6 +10,7 @@ import numpy as np
 
 from srsg.counting.counts import MAX_SAMPLED_POINTS
 from srsg.counting.reproducibility import ScoredCounts
+from srsg.explaining.confidence import confidence
 from srsg.explaining.unwrapping import clusterer_of
 from srsg.running.progress import SILENT, Progress, Stage, quietly, send_progress_to
 from srsg.search.candidates import Candidates
@@ -18,10 +19,10 @@ from srsg.search.fits import (
     builds_graph,
     cuts_of_graph,
     fresh,
-    label_graph,
     labels_for_each,
     with_graph,
 )
+from srsg.search.sampled import Fitted, Limits, Winner
 from srsg.search.stability import Labels, Rounds, Sample, Scores, scores_of
 from srsg.types import NClusters
 
@@ -153,18 +154,21 @@ class Comparison:
                 self.whole.advance()
         return fits
 
-    def fitted(self, place: int, n_clusters: int, cut: str | None = None, model: Any = None) -> Any:
+    def fitted(
+        self, place: int, n_clusters: int, cut: str | None, limits: Limits, model: Any = None
+    ) -> Fitted:
         """A candidate fitted on all points; ``model`` has their graph, if it was built."""
         name, candidate = self.candidates[place]
-        with self.progress.stage(f"{name}: all points", 1), send_progress_to(SILENT):
-            if not builds_graph(candidate):
-                model = fresh(candidate, n_clusters, self.seed).fit(self.X)
+        with self.progress.stage(f"{name}: all points", 1):
+            if builds_graph(candidate):
+                winner = Winner(candidate, self.X, n_clusters, cut, self.seed, self.progress)
+                found = winner.fitted(limits, model)
             else:
-                if model is None:
-                    model = with_graph(candidate, self.X, self.seed)
-                label_graph(model, n_clusters, cut)
+                with send_progress_to(SILENT):
+                    model = fresh(candidate, n_clusters, self.seed).fit(self.X)
+                found = Fitted(model, clusterer_of(model).labels_, confidence(model, self.X))
         self.whole.advance(LAST_FIT_COSTS)
-        return model
+        return found
 
 
 def _settled(found: Sequence[ScoredCounts | None], enough: int) -> list[ScoredCounts]:
