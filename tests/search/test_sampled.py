@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
+from contextlib import contextmanager
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,7 +18,7 @@ from srsg import SRSG, PreparedClusterer, StabilitySearch, config_context
 from srsg.persistence import load_model
 from srsg.report.facts import Facts
 from srsg.running.config import in_seconds
-from srsg.running.progress import SILENT
+from srsg.running.progress import SILENT, Progress, send_progress_to
 from srsg.search import sampled, search
 from srsg.search.sampled import Cost, Winner
 from support.cli_runs import good, the_error
@@ -106,6 +109,23 @@ def test_own_candidates_keep_their_order_in_a_tie():
     assert StabilitySearch(own, 3, random_state=0).fit(X[:300]).best_name_ == "srsg"
 
 
+@pytest.mark.parametrize("n_clusters", [3, "auto"])
+def test_the_progress_of_a_comparison_ends_at_its_total(n_clusters):
+    done = Counter()
+
+    class Counting(Progress):
+        @contextmanager
+        def stage(self, label, total):
+            done[label, total] = 0
+            yield SimpleNamespace(advance=lambda steps=1: done.update({(label, total): steps}))
+
+    own = {"srsg": AFFINE, "kmeans": KMeans(n_init=2)}
+    with send_progress_to(Counting()):
+        StabilitySearch(own, n_clusters, random_state=0).fit(X[:200])
+    ((total, steps),) = [(key[1], n) for key, n in done.items() if key[0] == "comparing 2 methods"]
+    assert steps == total
+
+
 def test_the_cost_curve_goes_through_both_times_and_is_never_straight():
     curve = Cost.through((1000, 2000), (1.0, 3.0), 3.0)
     assert [curve.at(n) for n in (1000, 2000, 4000)] == pytest.approx([1.0, 3.0, 10.0])
@@ -116,7 +136,7 @@ def test_the_cost_curve_goes_through_both_times_and_is_never_straight():
 
 @pytest.mark.parametrize("wrong", ["", "soon", "0", "-3s", "5 weeks", "inf", True, float("nan")])
 def test_times_that_are_none(wrong):
-    with pytest.raises(ValueError, match="max_time=.* is not a time"):
+    with pytest.raises(ValueError, match=r"max_time=.* is not a time"):
         in_seconds(wrong)
 
 

@@ -1,11 +1,13 @@
 """``srsg cluster``: data in, labels out."""
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from srsg.cli import options
 from srsg.cli.bars import bars, tell
-from srsg.cli.cluster_options import Fitting, Writing, check_combinations, make_estimator
+from srsg.cli.cluster_options import SEARCH, Fitting, Writing, check_combinations, make_estimator
 from srsg.cli.console import say
 from srsg.cli.groups import Preparing, Reading
 from srsg.running.progress import announce_compiling
@@ -64,7 +66,7 @@ def cluster(
             if not quiet and method.name != "kmeans":
                 notes += inputs.notes_on_near_rows(X)
         tell(progress, notes)
-        with settings, announce_compiling(progress):
+        with settings, announce_compiling(progress), _advice_if_stopped(fitting):
             model.fit(X)
         result = outputs.Result(data, method.name, model, table, X, time.perf_counter() - start)
         tell(progress, _choices(result.estimator, clusters))
@@ -79,6 +81,20 @@ def cluster(
         print(as_json(summary, indent=2))
     for line in () if quiet else outputs.lines_of(summary):
         say(line)
+
+
+@contextmanager
+def _advice_if_stopped(fitting: Fitting) -> Iterator[None]:
+    """How to go on after Ctrl-C, or how to be quicker."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        advice = "A shorter --time gives an answer sooner; --method srsg --store FOLDER can go on."
+        if fitting.store is not None:
+            advice = f"The same command goes on with what {fitting.store} has."
+        elif fitting.chosen() is not SEARCH:
+            advice = "With --store FOLDER, the same command could go on."
+        raise KeyboardInterrupt(advice) from None
 
 
 def _choices(estimator: Any, clusters: int | str) -> list[str]:

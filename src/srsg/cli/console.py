@@ -74,8 +74,8 @@ def one_line_errors() -> Iterator[None]:
     except BrokenPipeError:  # the program that reads our output has ended: `| head -1`
         _close_output()
         raise typer.Exit(0) from None
-    except KeyboardInterrupt:
-        raise fail("stopped.", INTERRUPTED) from None
+    except KeyboardInterrupt as error:  # with advice, if there is any
+        raise fail(f"stopped. {error}".strip(), INTERRUPTED) from None
     except _UsageError as error:
         command = error.ctx.command_path if error.ctx else "srsg"
         message = _with_stop(error.format_message())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -30,13 +30,32 @@ CLOSE = 0.1
 """If the best two scores are this close, as many samples again are drawn: scores of so few samples
 vary by about as much."""
 
-COUNTING_COSTS, LAST_FIT_COSTS = 4, 2
-"""About how many fits on a sample it costs to find a number of clusters, and to fit all points; for
-the remaining time that progress shows."""
+COUNTING_COSTS = 20
+"""About how many fits on a sample it costs to find a number of clusters, for the time left."""
 
 ENOUGH_FOR_A_MEDIAN = 3
 """So many graphs that count settle on the median of their numbers: one that is far off has no say.
 Of two, each keeps its own number, and the more stable graph decides."""
+
+
+class Compared(NamedTuple):
+    """The result, with an entry for each candidate.
+
+    Attributes
+    ----------
+    counted : list of ScoredCounts
+        Their numbers of clusters.
+    scores : Scores
+    cuts : list of str or None
+        How their graphs are cut.
+    models : dict
+        Those whose graph of all points was built on the way, by their place.
+    """
+
+    counted: list[ScoredCounts]
+    scores: Scores
+    cuts: list[str | None]
+    models: dict[int, Any]
 
 
 @dataclass(frozen=True)
@@ -52,7 +71,7 @@ class Comparison:
     progress : Progress
         Told about every step of a candidate.
     whole : Stage
-        The progress of the whole search.
+        The progress of the whole comparison.
     both_cuts : bool
         Whether every graph is cut both ways.
     """
@@ -63,6 +82,12 @@ class Comparison:
     progress: Progress
     whole: Stage
     both_cuts: bool = False
+
+    def compared(self, n_clusters: NClusters, rounds: Rounds) -> Compared:
+        """Count the clusters of each candidate, and score them."""
+        counted, models = self.counted(n_clusters, settle=bool(rounds[1]))
+        scores, cuts = self.scores([each.n_clusters for each in counted], rounds)
+        return Compared(counted, scores, cuts, models)
 
     def counted(
         self, n_clusters: NClusters, *, settle: bool
@@ -87,8 +112,8 @@ class Comparison:
                     counted = clusterer_of(model).count_clusters(random_state=self.seed)
                     if len(rows) == self.X.shape[0]:
                         models[place] = model
+                    self.whole.advance(COUNTING_COSTS)
             found.append(counted)
-            self.whole.advance(COUNTING_COSTS)
         return _settled(found, ENOUGH_FOR_A_MEDIAN if settle else len(found) + 1), models
 
     def scores(self, own: list[int], rounds: Rounds) -> tuple[Scores, list[str | None]]:
@@ -167,7 +192,6 @@ class Comparison:
                 with send_progress_to(SILENT):
                     model = fresh(candidate, n_clusters, self.seed).fit(self.X)
                 found = Fitted(model, clusterer_of(model).labels_, confidence(model, self.X))
-        self.whole.advance(LAST_FIT_COSTS)
         return found
 
 

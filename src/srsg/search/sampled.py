@@ -23,7 +23,7 @@ from srsg.metrics import clustering_accuracy
 from srsg.points import blocks_of_rows
 from srsg.running import ThreadEngine
 from srsg.running.config import LEAST_BLOCK, get_config, in_seconds, memory_for, time_in_words
-from srsg.running.progress import SILENT, Progress, quietly, send_progress_to
+from srsg.running.progress import Progress, quietly
 from srsg.search.fits import label_graph, with_graph
 from srsg.types import IntArray
 
@@ -199,10 +199,9 @@ class Winner:
         )
 
     def _exact(self, model: Any = None) -> Fitted:
-        with send_progress_to(SILENT):
-            if model is None:
-                model = with_graph(self.candidate, self.X, self.seed)
-            label_graph(model, self.n_clusters, self.cut)
+        if model is None:
+            model = with_graph(self.candidate, self.X, self.seed)
+        label_graph(model, self.n_clusters, self.cut)
         return Fitted(model, clusterer_of(model).labels_, confidence(model, self.X))
 
     def _timed(self, rows: IntArray) -> Timed:

@@ -32,10 +32,10 @@ from srsg.search.candidates import (
     checked_candidates,
     look_at_columns,
 )
-from srsg.search.comparison import COUNTING_COSTS, LAST_FIT_COSTS, Comparison
+from srsg.search.comparison import COUNTING_COSTS, Compared, Comparison
 from srsg.search.fits import builds_graph
 from srsg.search.sampled import FIRST, Approximation, Limits
-from srsg.search.stability import Rounds, draw_rounds
+from srsg.search.stability import draw_rounds
 from srsg.types import FloatArray, Matrix, NClusters, RandomState
 
 TIE = 0.02
@@ -204,22 +204,25 @@ class StabilitySearch(ClusterMixin, BaseEstimator):
                 f"the search draws from {X.shape[0]}: ask for fewer, or use one estimator."
             )
         progress = progress_for(self.verbose)
-        costs = len(rounds[0] + rounds[1]) + COUNTING_COSTS * (self.n_clusters == "auto")
-        total = len(candidates) * costs + LAST_FIT_COSTS
-        with progress.stage("the whole search", total) as whole:
+        total = sum(
+            len(rounds[0] + rounds[1])
+            + COUNTING_COSTS * (self.n_clusters == "auto" and builds_graph(each))
+            for _, each in candidates
+        )
+        with progress.stage(f"comparing {len(candidates)} methods", total) as whole:
             both_cuts = isinstance(self.candidates, str) and not columns.of_a_table
             comparison = Comparison(candidates, X, seed, progress, whole, both_cuts)
-            learnt = self._compared(comparison, rounds, limits)
+            compared = comparison.compared(self.n_clusters, rounds)
+        learnt = self._best(comparison, compared, limits, tie=TIE if rounds[1] else 0.0)
         learn(self, names | learnt | {"columns_": columns.value})
         return self
 
-    def _compared(self, comparison: Comparison, rounds: Rounds, limits: Limits) -> dict[str, Any]:
-        """Compare the candidates and fit the best: what is learnt, by attribute."""
-        counted, models = comparison.counted(self.n_clusters, settle=bool(rounds[1]))
-        counts = [each.n_clusters for each in counted]
-        scores, cuts = comparison.scores(counts, rounds)
-        total = scores.total
-        tie = TIE if rounds[1] else 0.0
+    def _best(
+        self, comparison: Comparison, compared: Compared, limits: Limits, *, tie: float
+    ) -> dict[str, Any]:
+        """Fit the best of the candidates on all points: what is learnt, by attribute."""
+        counted, scores, cuts, models = compared
+        counts, total = [each.n_clusters for each in counted], scores.total
         tied = np.flatnonzero(total >= total.max() - tie)
         if isinstance(self.candidates, str) and comparison.X.shape[0] > FIRST:
             graphs = [builds_graph(comparison.candidates[place][1]) for place in tied]
