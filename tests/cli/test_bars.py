@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import io
 import re
+import time
 
 from rich.console import Console
 
 from srsg.cli import bars as module
-from srsg.cli.bars import Notes, bars
+from srsg.cli.bars import Lines, Notes, bars
 
 
 def shown(monkeypatch, work, width=140):
@@ -52,3 +53,30 @@ def test_a_note_is_printed_once(monkeypatch):
     for message in ("compiling", "other", "compiling"):
         notes.note(message)
     assert printed == ["compiling", "other"]
+
+
+def test_without_a_terminal_there_is_a_line_now_and_then(monkeypatch):
+    printed = []
+    monkeypatch.setattr(module, "note", printed.append)
+    monkeypatch.setattr(module, "EVERY", 0.02)
+    with bars() as progress:
+        assert isinstance(progress, Lines)
+        with progress.stage("comparing 4 methods", 4) as stage, progress.stage("srsg: samples", 9):
+            stage.advance(2)
+            deadline = time.monotonic() + 20
+            while not printed and time.monotonic() < deadline:
+                time.sleep(0.01)
+    line = r"0:00:\d\d comparing 4 methods: 50%, left: 0:00:\d\d; srsg: samples"
+    assert re.fullmatch(line, printed[0])
+    time.sleep(0.1)
+    after = len(printed)
+    time.sleep(0.1)
+    assert len(printed) == after  # the thread has ended with the work
+
+
+def test_short_work_without_a_terminal_prints_nothing(monkeypatch):
+    printed = []
+    monkeypatch.setattr(module, "note", printed.append)
+    with bars() as progress, progress.stage("reading", 1):
+        pass
+    assert printed == []

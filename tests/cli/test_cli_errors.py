@@ -16,7 +16,7 @@ import pytest
 from PIL import Image
 
 import srsg.files.atomic
-from srsg import SRSG
+from srsg import SRSG, StabilitySearch
 from srsg.cli import comparison
 from support.cli_runs import run, start, table_of_planes, the_error
 from support.file_samples import cut, raw, saved, saved_array, text
@@ -187,7 +187,14 @@ def test_interrupt_in_process(table, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(SRSG, "fit", interrupted)
-    assert the_error("cluster", table, "-k", 3, "-m", "srsg", code=130) == "error: stopped."
+    monkeypatch.setattr(StabilitySearch, "fit", interrupted)
+    for options, advice in {
+        ("-m", "srsg"): "With --store FOLDER, the same command could go on.",
+        ("--store", "kept"): "The same command goes on with what kept has.",
+        (): "A shorter --time gives an answer sooner; --method srsg --store FOLDER can go on.",
+    }.items():
+        told = the_error("cluster", table, "-k", 3, *options, code=130)
+        assert told == f"error: stopped. {advice}"
 
 
 def test_bugs_keep_their_traceback(table, monkeypatch):
@@ -290,7 +297,8 @@ def test_ctrl_c(tmp_path, name):
     printed, told = process.communicate()
     assert process.returncode == 130
     assert printed == b""
-    assert told == b"error: stopped.\n"
+    assert told.startswith(b"error: stopped.")
+    assert told.count(b"\n") == 1
     assert [path.name for path in tmp_path.iterdir()] == ["x.npy"]
 
 

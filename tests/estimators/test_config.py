@@ -11,7 +11,7 @@ import pytest
 import srsg
 from srsg import L1Graph, RidgeGraph, config_context, get_config, set_config
 
-DEFAULT = {"engine": "threads", "max_memory": None}
+DEFAULT = {"engine": "threads", "max_memory": None, "max_time": None}
 X = np.random.default_rng(0).standard_normal((60, 8))
 
 
@@ -31,7 +31,7 @@ def test_blocks_nest_and_give_the_settings_back():
     with config_context(max_memory="2GB"):
         assert get_config() == {**DEFAULT, "max_memory": "2GB"}
         with config_context(engine="dask"):
-            assert get_config() == {"engine": "dask", "max_memory": "2GB"}
+            assert get_config() == {**DEFAULT, "engine": "dask", "max_memory": "2GB"}
             with config_context(max_memory=None, engine="threads"):
                 assert get_config() == DEFAULT
         assert get_config() == {**DEFAULT, "max_memory": "2GB"}

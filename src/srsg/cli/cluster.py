@@ -1,11 +1,13 @@
 """``srsg cluster``: data in, labels out."""
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from srsg.cli import options
 from srsg.cli.bars import bars, tell
-from srsg.cli.cluster_options import Fitting, Writing, check_combinations, make_estimator
+from srsg.cli.cluster_options import SEARCH, Fitting, Writing, check_combinations, make_estimator
 from srsg.cli.console import say
 from srsg.cli.groups import Preparing, Reading
 from srsg.running.progress import announce_compiling
@@ -44,6 +46,9 @@ def cluster(
             from srsg.cli import inputs, outputs
             from srsg.files.writing import as_json
 
+            engine = fitting.scheduler or "threads"
+            limits = {"max_memory": fitting.max_memory, "max_time": fitting.max_time}
+            settings = config_context(engine=engine, **limits)
             estimator = make_estimator(method, clusters, fitting, files)
             outputs.check_files(files, [data, reading.labels])
         table = inputs.read(
@@ -61,9 +66,7 @@ def cluster(
             if not quiet and method.name != "kmeans":
                 notes += inputs.notes_on_near_rows(X)
         tell(progress, notes)
-        engine = fitting.scheduler or "threads"
-        settings = config_context(engine=engine, max_memory=fitting.max_memory)
-        with settings, announce_compiling(progress):
+        with settings, announce_compiling(progress), _advice_if_stopped(fitting):
             model.fit(X)
         result = outputs.Result(data, method.name, model, table, X, time.perf_counter() - start)
         tell(progress, _choices(result.estimator, clusters))
@@ -80,6 +83,20 @@ def cluster(
         say(line)
 
 
+@contextmanager
+def _advice_if_stopped(fitting: Fitting) -> Iterator[None]:
+    """How to go on after Ctrl-C, or how to be quicker."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        advice = "A shorter --time gives an answer sooner; --method srsg --store FOLDER can go on."
+        if fitting.store is not None:
+            advice = f"The same command goes on with what {fitting.store} has."
+        elif fitting.chosen() is not SEARCH:
+            advice = "With --store FOLDER, the same command could go on."
+        raise KeyboardInterrupt(advice) from None
+
+
 def _choices(estimator: Any, clusters: int | str) -> list[str]:
     """Notes on what the program chose, and why."""
     lines = []
@@ -88,6 +105,8 @@ def _choices(estimator: Any, clusters: int | str) -> list[str]:
             f"The data look like {estimator.columns_}; the most stable clusters are those of "
             f"{estimator.best_name_}{_runner_up(estimator.results_, estimator.best_index_)}."
         )
+    if getattr(estimator, "approximation_", None) is not None:
+        lines.append(f"{estimator.approximation_} --time and --memory allow more.")
     if clusters == options.AUTO:
         lines += _counted(estimator)
     if not getattr(estimator, "structure_found_", True):

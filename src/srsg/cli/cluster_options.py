@@ -63,8 +63,17 @@ class Fitting:
         metavar="FOLDER",
         show_default=False,
     )
+    max_time: str = fitting(
+        "Time to aim at, such as 90s or 2h. Where the graph of all points would take longer, auto "
+        "builds that of a sample, and assigns all other points to its clusters.",
+        "--time",
+        default="5min",
+        show_default=True,
+    )
     max_memory: str | None = fitting(
-        "Maximum memory besides the data, such as 2GB.", show_default="half of what is free"
+        "Maximum memory besides the data, such as 2GB.",
+        *("--memory", "--max-memory"),
+        show_default="half of what is free",
     )
     scheduler: str | None = fitting(
         "Dask scheduler, such as tcp://127.0.0.1:8786: its workers read DATA (.npy .parquet .zarr) "
@@ -77,7 +86,7 @@ class Fitting:
 
     def parameters(self) -> dict[str, Any]:
         """Parameters given for the estimator."""
-        others = ("method", "features", "max_memory", "scheduler")
+        others = ("method", "features", "max_memory", "max_time", "scheduler")
         given = {name: value for name, value in vars(self).items() if value is not None}
         return {name: value for name, value in given.items() if name not in others}
 

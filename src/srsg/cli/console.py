@@ -24,6 +24,7 @@ _UsageError: Any = typer.BadParameter.__mro__[1]  # typer has no other name for 
 
 # Options that are named differently from their parameter.
 _OWN = {"n_clusters": "-k", "n_candidates": "--candidates", "n_jobs": "--jobs", "id_column": "--id"}
+_OWN |= {"max_memory": "--memory", "max_time": "--time"}
 
 # Words in messages of libraries, and their replacement on the command line.
 _PHRASES = {
@@ -40,7 +41,7 @@ _RANGE = re.compile(r"The '(\w+)' parameter of \w+")
 # A parameter with its value, as in messages of this library.
 _VALUE = re.compile(
     r"\b(affine|columns|drop_missing|encoding|gamma|l1_ratio|labels|lam|lam_divisor|max_memory"
-    r"|n_candidates|n_clusters|n_neighbors|n_nonzero|novelty|scale_neighbor|step|store|variable)"
+    r"|max_time|n_candidates|n_clusters|n_neighbors|n_nonzero|novelty|scale_neighbor|step|store|variable)"
     r"=(True\b|\.\.\.|)"
 )
 
@@ -73,8 +74,8 @@ def one_line_errors() -> Iterator[None]:
     except BrokenPipeError:  # the program that reads our output has ended: `| head -1`
         _close_output()
         raise typer.Exit(0) from None
-    except KeyboardInterrupt:
-        raise fail("stopped.", INTERRUPTED) from None
+    except KeyboardInterrupt as error:  # with advice, if there is any
+        raise fail(f"stopped. {error}".strip(), INTERRUPTED) from None
     except _UsageError as error:
         command = error.ctx.command_path if error.ctx else "srsg"
         message = _with_stop(error.format_message())

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from srsg.cli.cluster_options import Writing
 from srsg.cli.console import printable
@@ -110,6 +111,11 @@ class Result:
         """The estimator, without the preparation of its columns."""
         return getattr(self.model, "clusterer_", self.model)
 
+    @property
+    def approximation(self) -> Any:
+        """What a search did not do exactly, or None."""
+        return getattr(self.estimator, "approximation_", None)
+
     @cached_property
     def confidence(self) -> Confidence:
         """How surely each point belongs to its cluster; computed once."""
@@ -120,8 +126,7 @@ class Result:
         if files.output != STANDARD_OUTPUT:
             self.write_labels(files)
         if files.graph is not None:
-            graph = clusterer_of(self.model).affinity_matrix_
-            write_graph(files.graph, graph, labels=self.model.labels_)
+            write_graph(files.graph, self._graph(), labels=self.model.labels_)
         if files.report is not None:
             self._write_report(files.report)
         if files.model is not None:
@@ -134,6 +139,15 @@ class Result:
     def write_labels(self, files: Writing) -> None:
         """Write the label and the confidence of every row."""
         write_rows(files, self.table, self.model.labels_, self.confidence.values)
+
+    def _graph(self) -> Any:
+        """The graph of all points; those that are not in a sample have no edges."""
+        graph = clusterer_of(self.model).affinity_matrix_
+        if self.approximation is None:
+            return graph
+        edges, rows, n_points = graph.tocoo(), self.approximation.rows, len(self.model.labels_)
+        places = rows[edges.row], rows[edges.col]
+        return sparse.csr_array((edges.data, places), shape=(n_points, n_points))
 
     def _write_report(self, path: Path) -> None:
         from srsg.report import write_report
@@ -174,8 +188,18 @@ class Result:
             "scores": None if y is None else scores(y, labels),
             "seconds": round(self.seconds, 3),
             "certificates": self._certificates(),
+            "approximation": self._approximation(),
             "notes": list(self.table.notes),
             "files": {content: str(path) for content, path in files.items()},
+        }
+
+    def _approximation(self) -> dict[str, Any] | None:
+        """The size of the sample that has a graph, and how far labels by a sample agree."""
+        found = self.approximation
+        return found and {
+            "n_fitted": len(found.rows),
+            "agreement": found.agreement,
+            "n_compared": found.n_compared,
         }
 
     def _certificates(self) -> dict[str, Any] | None:

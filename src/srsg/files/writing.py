@@ -167,7 +167,15 @@ def harmless(cell: Any) -> Any:
 
 def _write_rows(file: TextIO, table: Mapping[str, Any], sep: str) -> None:
     writer = csv.writer(file, delimiter=sep, lineterminator="\n")
-    writer.writerows(map(harmless, row) for row in chain([table], _rows(table)))
+    writer.writerow(map(harmless, table))
+    writer.writerows(zip(*map(_harmless_cells, table.values()), strict=True))
+
+
+def _harmless_cells(column: Any) -> list[Any]:
+    cells = _cells(column)
+    # Numbers are not looked at one by one: there may be millions.
+    numbers = isinstance(column, np.ndarray) and column.dtype.kind in "biuf"
+    return cells if numbers else list(map(harmless, cells))
 
 
 def _write_text(

@@ -5,6 +5,8 @@ What a search has learnt is read in :mod:`srsg.report.evidence`.
 
 import inspect
 from collections.abc import Sequence
+from copy import copy
+from dataclasses import replace
 from functools import cached_property
 from math import prod
 from typing import Any, NamedTuple
@@ -31,6 +33,10 @@ EIGENVALUES_UP_TO = 10_000
 """With more points, the eigenvalues after the last one used would take too long for a page."""
 
 FURTHER_EIGENVALUES = 8
+
+MOST_DRAWN, FEWEST = 50_000, 20
+"""Points of a model without a graph that are drawn, and those of each cluster in any case: more
+would slow the page down, and show no more."""
 
 SCALED = {"standard": "standardised columns", "minmax": "columns scaled to the range 0 to 1"}
 
@@ -72,6 +78,8 @@ class Facts:
     row_ids : list of str or None
     image_shape : tuple of int or None
     confidence : Confidence
+    sizes : ndarray of shape (n_clusters,)
+        Numbers of points in the clusters, of all points.
     """
 
     def __init__(
@@ -87,7 +95,8 @@ class Facts:
         certainty: Confidence | None = None,
     ) -> None:
         self.given, self.model = model, clusterer_of(model)
-        labels = self.learnt("labels_")
+        # A search may have labelled more points than the graph in it has.
+        labels = getattr(model, "labels_", self.learnt("labels_"))
         if labels is None:
             raise NotFittedError(f"model, a {type(model).__name__}, has no labels_: fit it first.")
         self.X = _checked_points(X)
@@ -108,12 +117,35 @@ class Facts:
         # Labels of other estimators may have gaps, as those with noise at -1 do.
         names, self.cluster = np.unique(labels, return_inverse=True)
         self.cluster_names, self.n_clusters = [str(name) for name in names], len(names)
+        self.sizes = np.bincount(self.cluster)
         self.classes = None if true is None else classes
         self.class_names = [str(name) for name in class_names]
         self.feature_names = [str(name) for name in feature_names]
         self.row_ids = None if row_ids is None else [str(row) for row in row_ids]
         self.image_shape = _checked_shape(image_shape, n_features)
         self.confidence = certainty or confidence(model, self.X)
+
+    def drawn(self) -> "Facts":
+        """The points that are drawn: those of the graph, or some of a model without one."""
+        rows = self._drawn_rows()
+        if rows is None:
+            return self
+        some, sure = copy(self), self.confidence
+        some.X, some.cluster = self.X[rows], self.cluster[rows]
+        some.classes = None if self.classes is None else self.classes[rows]
+        some.row_ids = [self.row(row) for row in rows.tolist()]
+        some.confidence = replace(sure, values=sure.values[rows], centrality=sure.centrality[rows])
+        return some
+
+    def _drawn_rows(self) -> IntArray | None:
+        if self.search is not None and self.search.approximation_ is not None:
+            return self.search.approximation_.rows
+        if self.learnt("affinity_matrix_") is not None or len(self.X) <= MOST_DRAWN:
+            return None
+        order = np.random.default_rng(0).permutation(len(self.X))
+        members = [order[self.cluster[order] == place] for place in range(self.n_clusters)]
+        # Some of every cluster, however small it is.
+        return np.unique(np.concatenate([order[:MOST_DRAWN], *(m[:FEWEST] for m in members)]))
 
     def row(self, point: int) -> str:
         """The name of a point."""

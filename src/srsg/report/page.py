@@ -114,22 +114,23 @@ def page(
     facts: Facts, title: str, seconds: float | None, methods: Sequence[Mapping[str, Any]]
 ) -> str:
     """The page's HTML."""
-    chosen = sections.chosen_members(facts)
+    drawn = facts.drawn()
+    chosen = sections.chosen_members(drawn)
     pictures = None
     if facts.image_shape:
         wanted = np.unique(np.concatenate([part for pair in chosen for part in pair]))
-        pictures = thumbnails(facts.X, facts.image_shape, wanted)
+        pictures = thumbnails(drawn.X, facts.image_shape, wanted)
     parts = (
         sections.summary(facts, seconds),
-        sections.map_of_points(facts),
+        sections.map_of_points(drawn),
         evidence.choice(facts),
         evidence.methods(facts, methods),
         sections.clusters(facts),
-        evidence.graphs(facts),
-        sections.gallery(facts, chosen, pictures),
+        evidence.graphs(drawn),
+        sections.gallery(drawn, chosen, pictures),
         sections.confusion(facts),
-        evidence.measures(facts),
-        evidence.certificates(facts),
+        evidence.measures(drawn),
+        evidence.certificates(drawn),
     )
     body = "\n".join(filter(None, parts))
     headings = re.findall(r'<section id="(\w+)" data-title="(.*?)">', body)
@@ -144,7 +145,7 @@ def page(
         style=asset("report.css") + _variables(colours, pictures),
         script=asset("scatter.js") + asset("report.js"),
         # No text in the data can end the script element it stands in.
-        data=json.dumps(_map_data(facts, colours, pictures), separators=(",", ":")).replace(
+        data=json.dumps(_map_data(drawn, colours, pictures), separators=(",", ":")).replace(
             "<", "\\u003c"
         ),
     )

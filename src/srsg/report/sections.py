@@ -51,6 +51,8 @@ def summary(facts: Facts, seconds: float | None = None) -> str:
         about = words("scores", right=f"{right:,}", n_points=f"{n_points:,}")
     glance = _definitions(scores, "scores") + _definitions(figures, "figures")
     body = f'<div class="glance">{glance}</div><p class="note">{about}</p>'
+    if facts.search is not None and facts.search.approximation_ is not None:
+        body += f'<p class="note">{escape(str(facts.search.approximation_))}</p>'
     parameters, changed = facts.parameters()
     if parameters:
         body += (
@@ -66,12 +68,15 @@ def map_of_points(facts: Facts) -> str:
     if facts.classes is not None:
         classes = words("class_button")
         filters = ", a row of the table of clusters or a cell of the table of classes"
+    n_all, line = facts.sizes.sum(), facts.plane[1]
+    if len(facts.X) < n_all:
+        line = f"The map shows {len(facts.X):,} of {n_all:,} points. {line}"
     body = filled(
         "map.html",
         classes=classes,
         n_points=f"{len(facts.X):,}",
         n_clusters=facts.n_clusters,
-        line=escape(facts.plane[1]),
+        line=escape(line),
         filters=filters,
         meaning=escape(facts.confidence.meaning),
     )
@@ -83,7 +88,7 @@ def clusters(facts: Facts) -> str:
     heads = ["cluster", "points", "mean confidence", "points below 0.5"]
     if facts.classes is not None:
         heads += ["most common class", "its share"]
-    sizes = np.bincount(facts.cluster, minlength=facts.n_clusters)
+    sizes = facts.sizes
     rows = []
     for place, name in enumerate(facts.cluster_names):
         members = facts.members(place)
@@ -163,7 +168,7 @@ def gallery(facts: Facts, chosen: Chosen, pictures: Thumbnails | None) -> str:
         members = facts.members(cluster)
         heading = f"{_swatch(cluster)}Cluster {escape(facts.cluster_names[cluster])}"
         button = _show_button(heading, cluster=cluster)
-        card = f"<h3>{button} <small>{len(members):,} points</small></h3>"
+        card = f"<h3>{button} <small>{facts.sizes[cluster]:,} points</small></h3>"
         if isinstance(shown, Profiles):
             card += shown.telling(members, facts.feature_names)
         for title, points in zip(("most central", "least confident"), groups, strict=True):

@@ -1,11 +1,12 @@
-"""Where work runs and how much memory it may take, set once for all estimators.
+"""Where work runs and how much memory and time it may take, set once for all estimators.
 
 :func:`start_engine` makes the engine that these settings ask for, with blocks of points that fit
 into memory.
 """
 
+import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from typing import Any
 
@@ -18,7 +19,7 @@ from srsg.running.engine import Engine, ThreadEngine
 from srsg.running.progress import NO_STORE, SILENT, Progress
 from srsg.running.store import FolderStore
 
-_process: dict[str, Any] = {"engine": "threads", "max_memory": None}
+_process: dict[str, Any] = {"engine": "threads", "max_memory": None, "max_time": None}
 """The settings of the process, which threads without settings of their own share."""
 
 _context: ContextVar[dict[str, Any] | None] = ContextVar("srsg_config", default=None)
@@ -35,7 +36,7 @@ def get_config() -> dict[str, Any]:
     --------
     >>> import srsg
     >>> srsg.get_config()
-    {'engine': 'threads', 'max_memory': None}
+    {'engine': 'threads', 'max_memory': None, 'max_time': None}
     """
     return dict(_context.get() or _process)
 
@@ -57,8 +58,7 @@ def set_config(**settings: Any) -> None:
     _process.update(_checked(settings))
 
 
-@contextmanager
-def config_context(**settings: Any) -> Iterator[None]:
+def config_context(**settings: Any) -> AbstractContextManager[None]:
     """Change settings for the fits and predictions in a ``with`` block.
 
     Parameters
@@ -70,6 +70,10 @@ def config_context(**settings: Any) -> Iterator[None]:
     max_memory : int, str or None
         The most memory that coding may take besides its input, in bytes or as text such as "2GB";
         None allows half of what is free.
+    max_time : float, str or None
+        The time that a :class:`srsg.StabilitySearch` aims at, in seconds or as text such as "5min":
+        where the graph of all points would take longer, it builds that of a sample. None sets no
+        limit.
 
     Examples
     --------
@@ -78,7 +82,12 @@ def config_context(**settings: Any) -> Iterator[None]:
     ...     srsg.get_config()["max_memory"]
     '2GB'
     """
-    token = _context.set(get_config() | _checked(settings))
+    return _changed(_checked(settings))
+
+
+@contextmanager
+def _changed(settings: dict[str, Any]) -> Iterator[None]:
+    token = _context.set(get_config() | settings)
     try:
         yield
     finally:
@@ -91,6 +100,8 @@ def _checked(settings: dict[str, Any]) -> dict[str, Any]:
             raise TypeError(f"{name!r} is not a setting: these are {', '.join(_process)}.")
     if settings.get("max_memory") is not None:
         in_bytes(settings["max_memory"])
+    if settings.get("max_time") is not None:
+        in_seconds(settings["max_time"])
     engine = settings.get("engine", "threads")
     if not isinstance(engine, str) and not hasattr(engine, "scatter"):
         raise TypeError(
@@ -98,6 +109,42 @@ def _checked(settings: dict[str, Any]) -> dict[str, Any]:
             "distributed.Client."
         )
     return settings
+
+
+_TIME = re.compile(r"\s*(\d+(?:\.\d*)?(?:e-?\d+)?)\s*(s|min|h|)\s*")
+
+
+def in_seconds(max_time: float | str) -> float:
+    """The number of seconds, given as a number or as text such as ``"5min"`` or ``"1.5 h"``.
+
+    Examples
+    --------
+    >>> from srsg.running.config import in_seconds
+    >>> in_seconds("5min"), in_seconds("1.5 h"), in_seconds(20)
+    (300.0, 5400.0, 20.0)
+    """
+    time = _TIME.fullmatch(str(max_time))
+    seconds = float(time[1]) * {"": 1, "s": 1, "min": 60, "h": 3600}[time[2]] if time else 0.0
+    if not 0 < seconds < float("inf"):
+        raise ValueError(
+            f"max_time={max_time!r} is not a time: give seconds, or a number with its unit such as "
+            "'90s', '5min' or '2h'."
+        )
+    return seconds
+
+
+def time_in_words(seconds: float) -> str:
+    """A time as text for a message.
+
+    Examples
+    --------
+    >>> from srsg.running.config import time_in_words
+    >>> time_in_words(44.7), time_in_words(700), time_in_words(9000)
+    ('45 s', '12 min', '2.5 h')
+    """
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
 
 
 def start_engine(
@@ -205,6 +252,31 @@ def blocks_within(
     >>> blocks_within("500MB", (50_000, 100), np.dtype("f4"), 4)[0]
     84
     """
+    fixed, row = memory_for(shape, dtype, n_workers, n_nonzero, result_bytes)
+    allowed = SHARE_OF_FREE * free_memory() if max_memory is None else in_bytes(max_memory)
+    size = min(int((allowed - fixed) // row), BLOCK_SIZE)
+    # Without a limit from the user, slow blocks are better than none.
+    if size < LEAST_BLOCK and max_memory is not None:
+        raise ValueError(
+            f"max_memory={max_memory!r} is too little: {shape[0]} points of {shape[1]} features "
+            f"take {in_words(fixed + LEAST_BLOCK * row)} on {n_workers} threads, with the "
+            "result. Allow more, or take fewer neighbours, or fewer threads with n_jobs."
+        )
+    size = max(size, LEAST_BLOCK)
+    return size, allowed - fixed - size * row
+
+
+def memory_for(
+    shape: tuple[int, int],
+    dtype: np.dtype,
+    n_workers: int,
+    n_nonzero: int | None = None,
+    result_bytes: float | None = None,
+) -> tuple[float, float]:
+    """Bytes that coding takes besides its input: in any case, and for each point of a block.
+
+    Parameters as in :func:`blocks_within`.
+    """
     n_points, n_features = shape
     result_bytes = CODE_BYTES if result_bytes is None else result_bytes
     if n_nonzero is None:
@@ -215,15 +287,4 @@ def blocks_within(
         tiles = 4 * TILE * n_workers * (n_points + n_features)
         fixed = n_nonzero * (8 + 4 + 4) + n_points * result_bytes + tiles
     # Correlations with all points in float32; residuals in float64 and float32.
-    row = n_workers * (4 * n_points + 12 * n_features + CODE_BYTES)
-    allowed = SHARE_OF_FREE * free_memory() if max_memory is None else in_bytes(max_memory)
-    size = min(int((allowed - fixed) // row), BLOCK_SIZE)
-    # Without a limit from the user, slow blocks are better than none.
-    if size < LEAST_BLOCK and max_memory is not None:
-        raise ValueError(
-            f"max_memory={max_memory!r} is too little: {n_points} points of {n_features} features "
-            f"take {in_words(fixed + LEAST_BLOCK * row)} on {n_workers} threads, with the "
-            "result. Allow more, or take fewer neighbours, or fewer threads with n_jobs."
-        )
-    size = max(size, LEAST_BLOCK)
-    return size, allowed - fixed - size * row
+    return fixed, n_workers * (4 * n_points + 12 * n_features + CODE_BYTES)

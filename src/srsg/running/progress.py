@@ -84,11 +84,13 @@ def announce_compiling(progress: Progress) -> AbstractContextManager[None]:
     return when_compiling(lambda: progress.note(COMPILING))
 
 
+ShownT = TypeVar("ShownT", bound=Progress)
+
 _listener: ContextVar[Progress | None] = ContextVar("listener", default=None)
 
 
 @contextmanager
-def send_progress_to(progress: Progress) -> Iterator[None]:
+def send_progress_to(progress: ShownT) -> Iterator[ShownT]:
     """Send the progress of all work in the block to ``progress``, whatever ``verbose`` asks for.
 
     In this way a program can show progress as it likes without a parameter of every estimator,
@@ -104,7 +106,7 @@ def send_progress_to(progress: Progress) -> Iterator[None]:
     """
     token = _listener.set(progress)
     try:
-        yield
+        yield progress
     finally:
         _listener.reset(token)
 

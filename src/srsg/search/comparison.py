@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from srsg.counting.counts import MAX_SAMPLED_POINTS
 from srsg.counting.reproducibility import ScoredCounts
+from srsg.explaining.confidence import confidence
 from srsg.explaining.unwrapping import clusterer_of
 from srsg.running.progress import SILENT, Progress, Stage, quietly, send_progress_to
 from srsg.search.candidates import Candidates
 from srsg.search.fits import (
     CUTS,
     builds_graph,
-    count_in_tree,
     cuts_of_graph,
     fresh,
-    label_graph,
     labels_for_each,
     with_graph,
 )
+from srsg.search.sampled import Fitted, Limits, Winner
 from srsg.search.stability import Labels, Rounds, Sample, Scores, scores_of
 from srsg.types import NClusters
 
@@ -34,13 +34,32 @@ CUT_TIE = 0.05
 """A tree wins if it is worth at most this share less than the cut by eigenvectors, which cost more
 the more points there are. From 1 to 6 % left-out families of data decide alike."""
 
-COUNTING_COSTS, LAST_FIT_COSTS = 4, 2
-"""About how many fits on a sample it costs to find a number of clusters, and to fit all points; for
-the remaining time that progress shows."""
+COUNTING_COSTS = 20
+"""About how many fits on a sample it costs to find a number of clusters, for the time left."""
 
 ENOUGH_FOR_A_MEDIAN = 3
 """So many graphs that count settle on the median of their numbers: one that is far off has no say.
 Of two, each keeps its own number, and the more stable graph decides."""
+
+
+class Compared(NamedTuple):
+    """The result, with an entry for each candidate.
+
+    Attributes
+    ----------
+    counted : list of ScoredCounts
+        Their numbers of clusters.
+    scores : Scores
+    cuts : list of str or None
+        How their graphs are cut.
+    models : dict
+        Those whose graph of all points was built on the way, by their place.
+    """
+
+    counted: list[ScoredCounts]
+    scores: Scores
+    cuts: list[str | None]
+    models: dict[int, Any]
 
 
 @dataclass(frozen=True)
@@ -56,7 +75,7 @@ class Comparison:
     progress : Progress
         Told about every step of a candidate.
     whole : Stage
-        The progress of the whole search.
+        The progress of the whole comparison.
     both_cuts : bool
         Whether every graph is cut both ways.
     """
@@ -67,6 +86,12 @@ class Comparison:
     progress: Progress
     whole: Stage
     both_cuts: bool = False
+
+    def compared(self, n_clusters: NClusters, rounds: Rounds) -> Compared:
+        """Count the clusters of each candidate, and score them."""
+        counted, models = self.counted(n_clusters, settle=bool(rounds[1]))
+        scores, cuts = self.scores([each.n_clusters for each in counted], rounds)
+        return Compared(counted, scores, cuts, models)
 
     def counted(
         self, n_clusters: NClusters, *, settle: bool
@@ -91,19 +116,9 @@ class Comparison:
                     counted = clusterer_of(model).count_clusters(random_state=self.seed)
                     if len(rows) == self.X.shape[0]:
                         models[place] = model
+                    self.whole.advance(COUNTING_COSTS)
             found.append(counted)
-            self.whole.advance(COUNTING_COSTS)
         return _settled(found, ENOUGH_FOR_A_MEDIAN if settle else len(found) + 1), models
-
-    def counted_again(self, place: int) -> tuple[ScoredCounts, Any]:
-        """The number of clusters in the tree of all points, where a sample decided, and the model.
-
-        With more points the clusters are more distinct.
-        """
-        name, candidate = self.candidates[place]
-        with self.progress.stage(f"{name}: all points", 1), send_progress_to(SILENT):
-            model = with_graph(candidate, self.X, self.seed)
-            return count_in_tree(clusterer_of(model), self.seed), model
 
     def scores(self, own: list[int], rounds: Rounds) -> tuple[Scores, list[str | None]]:
         """The scores of the candidates, given the number of clusters of each, and their cuts.
@@ -169,18 +184,30 @@ class Comparison:
                 self.whole.advance()
         return fits
 
-    def fitted(self, place: int, n_clusters: int, cut: str | None = None, model: Any = None) -> Any:
-        """A candidate fitted on all points; ``model`` has their graph, if it was built."""
+    def fitted(
+        self,
+        place: int,
+        counted: ScoredCounts,
+        cut: str | None,
+        limits: Limits,
+        model: Any = None,
+        *,
+        count_again: bool = False,
+    ) -> Fitted:
+        """A candidate fitted on all points; ``model`` has their graph, if it was built.
+
+        ``count_again`` lets the tree of all points have the last word where a sample counted: with
+        more points, clusters are more distinct.
+        """
         name, candidate = self.candidates[place]
-        with self.progress.stage(f"{name}: all points", 1), send_progress_to(SILENT):
-            if not builds_graph(candidate):
-                model = fresh(candidate, n_clusters, self.seed).fit(self.X)
-            else:
-                if model is None:
-                    model = with_graph(candidate, self.X, self.seed)
-                label_graph(model, n_clusters, cut)
-        self.whole.advance(LAST_FIT_COSTS)
-        return model
+        with self.progress.stage(f"{name}: all points", 1):
+            if builds_graph(candidate):
+                about = candidate, self.X, counted, cut, self.seed, self.progress, count_again
+                return Winner(*about).fitted(limits, model)
+            with send_progress_to(SILENT):
+                model = fresh(candidate, counted.n_clusters, self.seed).fit(self.X)
+            labels, sure = clusterer_of(model).labels_, confidence(model, self.X)
+            return Fitted(model, labels, sure, counted)
 
 
 def _settled(found: Sequence[ScoredCounts | None], enough: int) -> list[ScoredCounts]:

@@ -20,7 +20,7 @@ from srsg.counting.counts import with_structure
 from srsg.counting.reproducibility import OtherCount, ScoredCounts
 from srsg.cutting.cut import check_cluster_count
 from srsg.estimators.base import attributes_of_counts, learn, noted_input, scored_counts
-from srsg.explaining.confidence import Confidence, confidence, predict_with_confidence
+from srsg.explaining.confidence import Confidence, predict_with_confidence
 from srsg.explaining.unwrapping import clusterer_of, points_as_clustered
 from srsg.explaining.valleys import LEVEL, valley_p_value
 from srsg.running.progress import progress_for
@@ -33,9 +33,10 @@ from srsg.search.candidates import (
     has_sparse_codes,
     look_at_columns,
 )
-from srsg.search.comparison import COUNTING_COSTS, LAST_FIT_COSTS, Comparison
+from srsg.search.comparison import COUNTING_COSTS, Compared, Comparison
 from srsg.search.fits import TREE, builds_graph
-from srsg.search.stability import Rounds, draw_rounds
+from srsg.search.sampled import FIRST, Approximation, Limits
+from srsg.search.stability import draw_rounds
 from srsg.types import FloatArray, Matrix, NClusters, RandomState
 
 TIE = 0.02
@@ -66,7 +67,10 @@ class StabilitySearch(ClusterMixin, BaseEstimator):
     Nearly all points in one cluster score nothing. For tables the score adds the agreement between
     samples and the agreement with the other candidates on the same samples; if the best two are
     close, as many samples again are drawn. See :mod:`srsg.search.stability`. The best is then
-    fitted on all points. Of more than 3,000 points, a random 3,000 decide.
+    fitted on all points. Of more than 3,000 points, a random 3,000 decide. Where the graph of all
+    points would exceed the time or the memory that :func:`srsg.config_context` allows, the best is
+    fitted on a random sample, and all other points are assigned to its clusters; see
+    :mod:`srsg.search.sampled`.
 
     Parameters
     ----------
@@ -76,8 +80,9 @@ class StabilitySearch(ClusterMixin, BaseEstimator):
         nearest neighbours for 100 features or more, and for principal components;
         spectral clustering by distances for three columns or fewer, where directions say little;
         SRSG, its standardised affine form, that of ridge codes, and K-means for tables whose
-        columns share one unit; for other tables only what is standardised. "graphs" leaves out
-        what builds no graph.
+        columns share one unit; for other tables only what is standardised. Of more than 6,000
+        points, K-means wins ties: the graph of all would take far longer. "graphs" leaves out what
+        builds no graph.
     n_clusters : int or "auto"
         Number of clusters; "auto" lets every candidate find its own, on at most 6,000 points; if a
         tree wins, that of all points has the last word. For tables, three graphs or more settle on
@@ -95,7 +100,7 @@ class StabilitySearch(ClusterMixin, BaseEstimator):
     Attributes
     ----------
     best_estimator_ : estimator
-        The winner, fitted on all points.
+        The winner, fitted on all points, or on the sample of ``approximation_``.
     best_name_ : str
     best_index_ : int
     labels_ : ndarray of shape (n,)
@@ -103,6 +108,9 @@ class StabilitySearch(ClusterMixin, BaseEstimator):
         How sure each label is, from 0 to 1, see :mod:`srsg.explaining.confidence`.
     certainty_ : Confidence
         The confidence, how central each point is, and what both mean.
+    approximation_ : Approximation or None
+        If the graph has a sample of the points only: its ``rows``, and how far labels that it
+        assigns agree with those of a larger graph (``agreement``).
     n_clusters_ : int
     results_ : dict of lists
         One entry per candidate: ``candidate``, ``cut`` ("kmeans" or "tree"; None where only one was
@@ -158,6 +166,7 @@ class StabilitySearch(ClusterMixin, BaseEstimator):
 
     best_estimator_: ClassVar[Any]
     certainty_: ClassVar[Confidence]
+    approximation_: ClassVar[Approximation | None]
     columns_: ClassVar[str]
 
     def fit(self, X: Matrix, y: None = None) -> Self:
@@ -175,6 +184,7 @@ class StabilitySearch(ClusterMixin, BaseEstimator):
         self
         """
         self._validate_params()
+        limits = Limits.starting_now()
         least = {"ensure_min_samples": LEAST_POINTS, "ensure_min_features": 2}
         X, names = noted_input(self, X, accept_sparse="csr", **least)
         if self.n_clusters != "auto":
@@ -194,38 +204,47 @@ class StabilitySearch(ClusterMixin, BaseEstimator):
                 f"the search draws from {X.shape[0]}: ask for fewer, or use one estimator."
             )
         progress = progress_for(self.verbose)
-        costs = len(rounds[0] + rounds[1]) + COUNTING_COSTS * (self.n_clusters == "auto")
-        total = len(candidates) * costs + LAST_FIT_COSTS
-        with progress.stage("the whole search", total) as whole:
+        total = sum(
+            len(rounds[0] + rounds[1])
+            + COUNTING_COSTS * (self.n_clusters == "auto" and builds_graph(each))
+            for _, each in candidates
+        )
+        with progress.stage(f"comparing {len(candidates)} methods", total) as whole:
             both_cuts = isinstance(self.candidates, str) and not columns.of_a_table
             comparison = Comparison(candidates, X, seed, progress, whole, both_cuts)
-            learnt = self._compared(comparison, rounds)
+            compared = comparison.compared(self.n_clusters, rounds)
+        learnt = self._best(comparison, compared, limits, tie=TIE if rounds[1] else 0.0)
         learn(self, names | learnt | {"columns_": columns.value})
         return self
 
-    def _compared(self, comparison: Comparison, rounds: Rounds) -> dict[str, Any]:
-        """Compare the candidates and fit the best: what is learnt, by attribute."""
-        counted, models = comparison.counted(self.n_clusters, settle=bool(rounds[1]))
-        counts = [each.n_clusters for each in counted]
-        scores, cuts = comparison.scores(counts, rounds)
-        total = scores.total
-        tie = TIE if rounds[1] else 0.0
-        best = int(np.flatnonzero(total >= total.max() - tie)[0])
-        if self.n_clusters == "auto" and cuts[best] == TREE and best not in models:
-            counted[best], models[best] = comparison.counted_again(best)
-            counts[best] = counted[best].n_clusters
-        model = comparison.fitted(best, counts[best], cuts[best], models.get(best))
+    def _best(
+        self, comparison: Comparison, compared: Compared, limits: Limits, *, tie: float
+    ) -> dict[str, Any]:
+        """Fit the best of the candidates on all points: what is learnt, by attribute."""
+        counted, scores, cuts, models = compared
+        counts, total = [each.n_clusters for each in counted], scores.total
+        tied = np.flatnonzero(total >= total.max() - tie)
+        if isinstance(self.candidates, str) and comparison.X.shape[0] > FIRST:
+            graphs = [builds_graph(comparison.candidates[place][1]) for place in tied]
+            tied = tied[np.argsort(graphs, kind="stable")]  # the cheaper ones first
+        best = int(tied[0])
+        again = self.n_clusters == "auto" and cuts[best] == TREE
+        found = comparison.fitted(
+            best, counted[best], cuts[best], limits, models.get(best), count_again=again
+        )
+        model, counts[best] = found.model, found.counted.n_clusters
         others = np.delete(total, best)
         evidence = replace(
-            counted[best], structure_found=_lie_apart(model, comparison.X, counted[best])
+            found.counted, structure_found=_lie_apart(model, comparison.X, found.counted)
         )
         names = [name for name, _ in comparison.candidates]
         learnt = {
             "best_index_": best,
             "best_name_": names[best],
             "best_estimator_": model,
-            "labels_": clusterer_of(model).labels_,
-            "certainty_": confidence(model, comparison.X),
+            "labels_": found.labels,
+            "certainty_": found.certainty,
+            "approximation_": found.approximation,
             "n_clusters_": counts[best],
             "results_": {
                 "candidate": names,
