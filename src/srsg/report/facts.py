@@ -18,6 +18,7 @@ from sklearn.metrics.cluster import contingency_matrix
 from sklearn.pipeline import Pipeline
 
 from srsg.estimators import PreparedClusterer
+from srsg.explaining.clusters import Explanation, explain
 from srsg.explaining.confidence import Confidence, confidence
 from srsg.explaining.layout import plane
 from srsg.explaining.unwrapping import best_of, clusterer_of
@@ -31,6 +32,9 @@ EIGENVALUES_UP_TO = 10_000
 """With more points, the eigenvalues after the last one used would take too long for a page."""
 
 FURTHER_EIGENVALUES = 8
+
+FEW_UNNAMED = 20
+"""With more columns that have no names, differences between clusters are not put into words."""
 
 SCALED = {"standard": "standardised columns", "minmax": "columns scaled to the range 0 to 1"}
 
@@ -72,6 +76,8 @@ class Facts:
     row_ids : list of str or None
     image_shape : tuple of int or None
     confidence : Confidence
+    named : bool
+        Whether columns have names, or are so few that their numbers will do.
     """
 
     def __init__(
@@ -85,6 +91,7 @@ class Facts:
         feature_names: Sequence[str] | None = None,
         row_ids: Sequence[Any] | None = None,
         certainty: Confidence | None = None,
+        explanation: Explanation | None = None,
     ) -> None:
         self.given, self.model = model, clusterer_of(model)
         labels = self.learnt("labels_")
@@ -96,6 +103,10 @@ class Facts:
         distinct, classes = np.unique([] if true is None else true, return_inverse=True)
         if class_names is None:
             class_names = distinct.tolist()
+        self.named = not (
+            feature_names is None and explanation is None and not hasattr(X, "columns")
+        )
+        self.named |= n_features <= FEW_UNNAMED
         if feature_names is None:
             feature_names = getattr(X, "columns", [f"feature {j}" for j in range(n_features)])
         _check_lengths(
@@ -114,6 +125,7 @@ class Facts:
         self.row_ids = None if row_ids is None else [str(row) for row in row_ids]
         self.image_shape = _checked_shape(image_shape, n_features)
         self.confidence = certainty or confidence(model, self.X)
+        self._explanation = explanation
 
     def row(self, point: int) -> str:
         """The name of a point."""
@@ -121,6 +133,13 @@ class Facts:
 
     def members(self, cluster: int) -> NDArray[np.intp]:
         return np.flatnonzero(self.cluster == cluster)
+
+    @cached_property
+    def explanation(self) -> Explanation:
+        """What the clusters are."""
+        return self._explanation or explain(
+            self.given, self.X, names=self.feature_names, certainty=self.confidence
+        )
 
     @cached_property
     def scores(self) -> dict[str, float]:
