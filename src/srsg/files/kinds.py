@@ -328,14 +328,14 @@ def texts(values: Any) -> list[str | None]:
 
 def _not_a_quantity(column: str, place: int, values: Any, request: Request) -> str:
     """Why whole numbers are no quantity; empty if they may be one."""
+    words = _words(column)
+    if set(words) & CODE_WORDS:
+        return CODE
     if values.null_count == 0:
         # In a file for a fitted model, a column that the model does not have is more likely one.
         new = request.features is not None
         if looks_like_identifier(column, place, values.to_numpy(), new):
             return IDENTIFIER
-    words = _words(column)
-    if set(words) & CODE_WORDS:
-        return CODE
     low, high = pc.min_max(values).as_py().values()
     return YEAR if words == ["year"] and low >= 1000 and high < 2200 else ""
 
