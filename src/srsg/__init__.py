@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         TSCGraph,
     )
     from srsg.estimators.cluster_graph import cluster_graph
+    from srsg.explaining.clusters import explain
     from srsg.registry import methods
     from srsg.running.config import config_context, get_config, set_config
     from srsg.search import StabilitySearch
@@ -44,6 +45,7 @@ __all__ = [
     "TSCGraph",
     "cluster_graph",
     "config_context",
+    "explain",
     "get_config",
     "methods",
     "set_config",
@@ -51,6 +53,7 @@ __all__ = [
 
 _HOME = {
     "cluster_graph": "srsg.estimators.cluster_graph",
+    "explain": "srsg.explaining.clusters",
     "methods": "srsg.registry",
     "StabilitySearch": "srsg.search",
     **dict.fromkeys(("config_context", "get_config", "set_config"), "srsg.running.config"),

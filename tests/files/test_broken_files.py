@@ -61,7 +61,7 @@ BROKEN = {
     "Latin-1": (lambda at: raw(at / "f.csv", b"a,b\n1,2\n\xe9,4\n"), "line 3 is not UTF-8"),
     "text only": (
         lambda at: text(at / "f.csv", "a,b\nx,y\nx,z\n"),
-        "no column of numbers .column a set aside: text",
+        "no column of numbers or categories .column a set aside: the same",
     ),
     "word among numbers": (
         lambda at: text(at / "f.csv", "z,a\n4,1\n3,2\n3,oops\n"),

@@ -137,34 +137,45 @@ def test_text_identifiers_and_empty_columns_are_set_aside(tmp_path):
     assert table.row_ids.tolist() == [8, 6, 7]
     assert table.notes == (
         "column Unnamed: 0 set aside: identifier",
-        "column kind set aside: text",
+        "column kind set aside: text with 2 different values",
         "column none set aside: empty",
         "column id set aside: text that names the rows",
     )
 
 
 @pytest.mark.parametrize(
-    "cells",
+    ("cells", "numbers"),
     [
-        ["1,234", "12,345", "1,234,567.5"],
-        ["1.234,5", "2.345,5", "3.456,7"],
-        ["12%", "13.5 %", "9%"],
-        ["€1.20", "€ 1", "-€3"],
-        ["5 $", "6.5$", "1,000 $"],
-        ["1'234", "12'345", "1 234"],
+        (["1,234", "12,345", "1,234,567.5"], [1234, 12345, 1234567.5]),
+        (["1.234,5", "2.345,5", "3.456,7"], [1234.5, 2345.5, 3456.7]),
+        (["12%", "13.5 %", "9%"], [12, 13.5, 9]),
+        (["€1.20", "€ 1", "-€3"], [1.2, 1, -3]),
+        (["5 $", "6.5$", "1,000 $"], [5, 6.5, 1000]),
+        (["1'234", "12'345", "1 234"], [1234, 12345, 1234]),
+        (["€1.234", "€2.500", "€900"], [1234, 2500, 900]),
+        (["1.234%", "2.500%", "9.1%"], [1.234, 2.5, 9.1]),
+        (["€1.234.567", "€2.500", "€9"], [1234567, 2500, 9]),
+        (["205,74 €", "1.000,00 €", "7 €"], [205.74, 1000, 7]),
     ],
 )
-def test_numbers_with_signs_are_not_taken_for_names_of_rows(tmp_path, cells):
+def test_numbers_with_signs_are_numbers(tmp_path, cells, numbers):
     rows = "".join(f'"{cell}",{place % 2}.5\n' for place, cell in enumerate(cells))
     table = read_points(text(tmp_path / "f.csv", f"id,b\n{rows}"))
-    assert table.notes == (f"column id set aside: not plain numbers, such as {cells[0]!r}",)
+    np.testing.assert_array_equal(table.X[:, 0], numbers)
+    assert table.notes[0].startswith("read as numbers: id (decimal")
     assert table.row_ids.tolist() == [0, 1, 2]
+
+
+def test_groups_of_three_digits_alone_may_be_fractions(tmp_path):
+    path = text(tmp_path / "f.csv", 'a,b\n"1,234",1.5\n"12,345",2.5\n')
+    assert read_points(path).notes == ("column a set aside: not plain numbers, such as '1,234'",)
+    np.testing.assert_array_equal(read_points(path, treat={"a": "number"}).X[:, 0], [1234, 12345])
 
 
 @pytest.mark.parametrize("cells", ["2020-01-02", "1.2.3.4", "12.03.2020", "030 1234", "A1", "3a"])
 def test_other_text_with_digits_stays_text(tmp_path, cells):
     table = read_points(text(tmp_path / "f.csv", f"a,b\n{cells},1.5\n{cells},2.5\n"))
-    assert table.notes[0] == "column a set aside: text"
+    assert table.notes[0] == "column a set aside: the same in all rows"
 
 
 def test_spaces_between_columns_are_named(tmp_path):
@@ -203,7 +214,7 @@ def test_index_and_dates_of_parquet(tmp_path):
     frame.to_parquet(tmp_path / "f.parquet")
     table = read_points(tmp_path / "f.parquet")
     assert table.row_ids.tolist() == list("wxyz")
-    assert table.notes == ("column when set aside: dates",)
+    assert table.notes == ("column when set aside: the same in all rows",)
     np.testing.assert_array_equal(table.X, X)
 
 

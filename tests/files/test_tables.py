@@ -14,7 +14,7 @@ import pytest
 import xlsxwriter
 
 from srsg.files import FileError, read_points
-from srsg.files.columns import looks_like_identifier
+from srsg.files.kinds import looks_like_identifier
 from support.file_samples import X, raw, text
 
 CSV = "a,b,kind\n1.5,2,x\n3,4.25,y\n"
@@ -113,7 +113,7 @@ def test_sheets_of_spreadsheets(tmp_path):
     assert table.class_names == ("x", "y")
     assert table.notes == (
         "sheet first is read, not second; variable=... names another",
-        "column day set aside: dates",
+        "column day set aside: the same in all rows",
     )
     second = read_points(path, variable="second")
     np.testing.assert_array_equal(second.X, [[5, 6], [8, 7]])

@@ -347,6 +347,11 @@ OTHERS = {
 # Header
 
 
+def prepared(**entries):
+    """Columns of the header, as a fit leaves them but for these entries."""
+    return {"scale": None, "impute": None, "rules": None, **entries}
+
+
 HEADERS = {
     "a newer format": {"format": FORMAT + 1},
     "an older format": {"format": FORMAT - 1},
@@ -372,9 +377,34 @@ HEADERS = {
     "columns without a form": {"columns": [3]},
     "columns with another name": {"columns": [{"__class__": "os"}]},
     "columns with a clusterer": {"columns": [{"clusterer": "SRSG"}]},
-    "columns without arrays": {"columns": [{"scale": "standard", "impute": None}]},
-    "columns of another scale": {"columns": [{"scale": "other", "impute": None}]},
-    "columns of a list": {"columns": [{"scale": [], "impute": None}]},
+    "columns without arrays": {"columns": [prepared(scale="standard")]},
+    "columns of another scale": {"columns": [prepared(scale="other")]},
+    "columns of a list": {"columns": [prepared(scale=[])]},
+    "rules in a dict": {"columns": [prepared(rules={"column": "a"})]},
+    "rules that are text": {"columns": [prepared(rules=["a"])]},
+    "rules of too few columns": {"columns": [prepared(rules=[{"column": "a"}])]},
+    "rules of no column": {"columns": [prepared(rules=[{"kind": "number"}] * 6)]},
+    "rules with another name": {"columns": [prepared(rules=[{"column": "a", "code": "x"}] * 6)]},
+    "rules of another kind": {"columns": [prepared(rules=[{"column": "a", "kind": "eval"}] * 6)]},
+    "rules of a numbered column": {"columns": [prepared(rules=[{"column": 3}] * 6)]},
+    "rules with an infinite unit": {
+        "columns": [prepared(rules=[{"column": "a", "unit": float("inf")}] * 6)]
+    },
+    "rules with a negative unit": {
+        "columns": [prepared(rules=[{"column": "a", "unit": -1.0}] * 6)]
+    },
+    "rules with levels of a number": {
+        "columns": [prepared(rules=[{"column": "a", "levels": ["x"]}] * 6)]
+    },
+    "rules with unknown cycles": {
+        "columns": [prepared(rules=[{"column": "a", "kind": "date", "cycles": ["moon"]}])]
+    },
+    "rules with levels that are text": {
+        "columns": [prepared(rules=[{"column": "a", "kind": "category", "levels": "abcdef"}])]
+    },
+    "rules with levels that are numbers": {
+        "columns": [prepared(rules=[{"column": "a", "kind": "category", "levels": [1, 2]}])]
+    },
     "clusters of another number": {"n_clusters": 2},
     "many clusters": {"n_clusters": 10**12},
     "no clusters": {"n_clusters": 0},

@@ -105,9 +105,20 @@ def test_page_of_a_table(tmp_path):
             tmp_path / "p.html", model, raw.data, y=raw.target, class_names=raw.target_names
         )
     )
-    assert "worst radius +" in page.words  # names of the DataFrame's columns
+    assert "low worst radius" in page.words  # names of the DataFrame's columns
     assert re.search(r"\d+ of class malignant in cluster \d, matched with benign", page.words)
-    assert sum(tag == "polyline" and "own" in found["class"] for tag, found in page.elements) == 12
+    assert re.search(r"worst \w+( \w+)? [>≤] [\d.,]+.*describes \d+% of its points", page.words)
+    assert sum("data-point" in found for _, found in page.elements) == 12
+
+
+def test_many_columns_without_names_are_not_put_into_words(tmp_path):
+    X = load_digits().data[:60]
+    model = KMeans(2, n_init=1, random_state=0).fit(X)
+    page = Page(write_report(tmp_path / "p.html", model, X))
+    assert "feature 3" not in page.words
+    assert "describes" not in page.words
+    assert "The rows at the heart of each cluster" in page.words
+    assert sum("data-point" in found for _, found in page.elements) == 12
     assert page.data["picture"] is None
 
 

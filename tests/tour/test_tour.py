@@ -153,6 +153,36 @@ def numbers_of_customers():
     return (RNG.permutation(90_000)[:150] + 10_000).tolist()
 
 
+def customers():
+    """Three groups by plan, spending and age, among columns that say nothing."""
+    group = RNG.integers(0, 3, 240)
+    plan = np.where(RNG.random(240) < 0.9, group, RNG.integers(0, 3, 240))
+    spend = np.exp(RNG.normal(np.array([3.0, 4.5, 6.0])[group], 0.4))
+    return lines_of(
+        {
+            "plan": np.array(["basic", "plus", "pro"])[plan],
+            "spend": [f"{amount:.2f} €" for amount in spend],
+            "age": RNG.normal(np.array([25, 45, 65])[group], 5).round(),
+            "discount": [f"{share:.1%}" for share in RNG.normal(0.1 + 0.1 * group, 0.03)],
+            "zip": RNG.integers(10_000, 99_999, 240),
+            "region": RNG.choice(["north", "south", "west"], 240),
+            "segment": np.array(["a", "b", "c"])[group],
+        }
+    )
+
+
+def answers():
+    """Six questions with four answers each, and two kinds of people."""
+    kind = np.repeat([0, 1], 60)
+    usual = RNG.integers(0, 4, (2, 6))
+    usual[1] = (usual[0] + 1) % 4
+    given = np.where(RNG.random((120, 6)) < 0.75, usual[kind], RNG.integers(0, 4, (120, 6)))
+    words = np.array(["never", "rarely", "often", "always"])[given]
+    return lines_of(
+        {**{f"q{j}": words[:, j] for j in range(6)}, "kind": np.array(["a", "b"])[kind]}
+    )
+
+
 IRIS_CSV = lines_of(iris())
 COMMAS = lines_of(iris(), ";").replace(".", ",")
 QUOTED = IRIS_CSV.replace(",".join(NAMES), ",".join(f'"{name}, cm"' for name in NAMES), 1)
@@ -261,9 +291,33 @@ TOUR = {
     ),
     "dates and remarks": Stop(
         text("f.csv", lines_of(iris(day=DATES, remark=["fine"] * 150))),
-        KMEANS,
-        ("column day set aside", "column remark set aside: text", POINTS),
+        f"{KMEANS} --treat day=ignore",
+        ("column day set aside: as you asked", "column remark set aside: the same", POINTS),
         0.88,
+    ),
+    "customers": Stop(
+        text("f.csv", customers()),
+        "cluster DATA -k 3 --labels segment",
+        (
+            "column zip set aside: a code, not a quantity",
+            r"used as categories: plan \(3 values\), region \(3 values\)",
+            r"read as numbers: spend \(decimal point\), discount",
+        ),
+        0.95,
+    ),
+    "customers, before": Stop(
+        text("f.csv", customers()),
+        "info DATA --labels segment --treat zip=category",
+        (r"columns: .*, made of 3 categories, 3 numbers", "each column of the file has"),
+    ),
+    "answers of a survey": Stop(
+        text("f.csv", answers()), "cluster DATA -k 2 --labels kind -m kmeans", ("120 points",), 0.9
+    ),
+    "a treatment that is none": Stop(
+        text("f.csv", IRIS_CSV),
+        f"{KMEANS} --treat kind=colour",
+        (r"error: .*'kind=colour' is not a column and what to treat it as.*number, category",),
+        code=2,
     ),
     "every row twice": Stop(
         text("f.csv", lines_of(TWICE)),

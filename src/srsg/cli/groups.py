@@ -6,7 +6,7 @@ from functools import wraps
 from inspect import Parameter, Signature, signature
 from typing import Any, Literal
 
-from srsg.cli.options import parse_columns, parse_size, reading
+from srsg.cli.options import TREATMENTS, parse_columns, parse_size, parse_treatments, reading
 
 
 def with_groups(command: Callable[..., None], leave_out: Sequence[str] = ()) -> Callable[..., None]:
@@ -58,7 +58,13 @@ class Reading:
         "Columns of a table to use, separated by commas.",
         metavar="NAMES",
         parser=parse_columns,
-        show_default="numeric columns",
+        show_default="all but text, codes and identifiers",
+    )
+    treat: list[str] = reading(
+        f"What a column is, whatever it looks like: {', '.join(TREATMENTS)}. May be repeated.",
+        default=[],
+        metavar="COLUMN=KIND",
+        show_default=False,
     )
     variable: str | None = reading("The array or sheet to use, in a file with several.")
     image_size: Any = reading("Resize images to this size.", metavar="HxW", parser=parse_size)
@@ -70,6 +76,11 @@ class Reading:
         "Keep numbers that look like identifiers.", "--keep-ids", default=False
     )
     encoding: str | None = reading("Encoding of text files, such as latin-1.", show_default="utf-8")
+
+    def arguments(self) -> dict[str, Any]:
+        """The options as arguments."""
+        # Not by typer, which makes a list of whatever an option that may be repeated becomes.
+        return vars(self) | {"treat": parse_treatments(self.treat)}
 
 
 @dataclass(frozen=True)

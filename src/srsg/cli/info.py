@@ -24,7 +24,7 @@ def info(data: str = options.DATA, *, reading: Reading, json: bool = options.JSO
 
         with progress.stage(f"reading {display_name(data)}", 1):
             # Rows with missing values are counted, not refused.
-            table = read_points(data, **vars(replace(reading, drop_missing=True)))
+            table = read_points(data, **replace(reading, drop_missing=True).arguments())
         facts = inspect_table(table)
         outlook = [] if min(table.X.shape) < 2 else _outlook(table)
     if json:
@@ -44,14 +44,19 @@ def info(data: str = options.DATA, *, reading: Reading, json: bool = options.JSO
 def _advice_on_note(note: str) -> str:
     if note.endswith("set aside: identifier"):
         return "--keep-ids keeps it"
-    return "write them like 1234.5 to use them" if "not plain numbers" in note else ""
+    advice = {
+        "not plain numbers": "--treat COLUMN=number reads them as numbers",
+        "set aside: text with": "--treat COLUMN=category uses it",
+        "set aside: a ": "--treat COLUMN=category or COLUMN=number uses it",
+    }
+    return next((text for words, text in advice.items() if words in note), "")
 
 
 def _outlook(table: Table) -> list[str]:
     """What the search by stability will do."""
     from srsg.search.candidates import Columns, auto_candidates, look_at_columns
 
-    columns = look_at_columns(table.X)
+    columns = Columns.PREPARED if table.is_mixed else look_at_columns(table.X)
     names = [name for name, _ in auto_candidates(columns, {})]
     if len(names) == 1:
         plan = f"clustered by {names[0]}"

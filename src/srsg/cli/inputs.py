@@ -14,6 +14,7 @@ from srsg.cli.inspection import MANY, complete_rows, count_near_rows, outweighin
 from srsg.files import FileError, Table, read_points
 from srsg.files.errors import count_of
 from srsg.files.reading import display_name
+from srsg.files.rules import ColumnRule
 from srsg.files.writing import check_appendable
 from srsg.registry import Method
 from srsg.running.progress import Progress
@@ -34,6 +35,7 @@ def read(
     append: bool = False,
     scheduler: str | None = None,
     features: Sequence[str] | None = None,
+    rules: Sequence[ColumnRule] | None = None,
 ) -> Table:
     """Read DATA with the given options, and print notes on it.
 
@@ -53,11 +55,13 @@ def read(
         Address of a Dask scheduler whose workers read the points: the table has a dask array.
     features : sequence of str or None
         Names of a model's features, with which the columns are matched.
+    rules : sequence of ColumnRule or None
+        How columns became a model's features.
     """
     with progress.stage(f"reading {display_name(data)}", 1):
         if scheduler is None:
             kept: Any = {"keep_missing": impute is not None, "keep_frame": append}
-            table = read_points(data, **vars(reading), features=features, **kept)
+            table = read_points(data, **reading.arguments(), features=features, rules=rules, **kept)
         else:
             from srsg.running.dask.files import read_table_on
 
@@ -128,11 +132,14 @@ def prepare(
         notes.append(
             "columns are centred, so a constant coordinate was added (--no-affine leaves it out)"
         )
-    if scale is None and preparing.impute is None:
+    if scale is None and preparing.impute is None and table.rules is None:
         return estimator, notes
     from srsg import PreparedClusterer
 
-    return PreparedClusterer(estimator, scale=scale, impute=preparing.impute), notes
+    if table.rules is not None and scale and fitting.chosen() is SEARCH:
+        estimator.prepared = True  # it would scale columns once more
+    prepared = {"scale": scale, "impute": preparing.impute, "rules": table.rules}
+    return PreparedClusterer(estimator, **prepared), notes
 
 
 def chosen_scale(
@@ -144,6 +151,8 @@ def chosen_scale(
         raise typer.BadParameter("--scale and --impute cannot be used with a sparse matrix.")
     if given:
         return preparing.scale, []
+    if preparing.scale != "none" and table.is_mixed:
+        return "standard", ["columns of several kinds are standardised: each has the same weight"]
     if by_search or preparing.scale == "none" or issparse(X):
         return None, []
     heaviest = outweighing_column(X, table)

@@ -1,5 +1,6 @@
 """Facts about a table, and whether it can be clustered."""
 
+from collections import Counter
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -10,6 +11,7 @@ from scipy import sparse
 from scipy.spatial import cKDTree
 
 from srsg.files import Table
+from srsg.files.errors import count_of
 from srsg.points import name_rows, row_slices
 from srsg.types import FloatArray, IntArray
 
@@ -62,17 +64,18 @@ class Fact:
 def inspect_table(table: Table) -> list[Fact]:
     """Facts about a table that was read with ``drop_missing=True``.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from srsg.files import Table
-    >>> from srsg.cli.inspection import inspect_table
-    >>> X = np.array([[1.0, 2.0], [1.0, 2.0], [0.0, 0.0]])
-    >>> for fact in inspect_table(Table(X, np.arange(3)))[4:7]:
-    ...     print(f"{fact.about}: {fact.found}")
-    duplicates: 1 row repeats another
-    rows of zeros: 1 (row 2)
-    near-duplicates: not counted: in few columns, rows are close to each other
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from srsg.files import Table
+    from srsg.files.errors import count_of
+        >>> from srsg.cli.inspection import inspect_table
+        >>> X = np.array([[1.0, 2.0], [1.0, 2.0], [0.0, 0.0]])
+        >>> for fact in inspect_table(Table(X, np.arange(3)))[4:7]:
+        ...     print(f"{fact.about}: {fact.found}")
+        duplicates: 1 row repeats another
+        rows of zeros: 1 (row 2)
+        near-duplicates: not counted: in few columns, rows are close to each other
     """
     X = table.X
     if sparse.issparse(X):
@@ -110,12 +113,19 @@ def _counted(about: str, number: int, text: str = "", advice: str = "") -> Fact:
 def _kinds(table: Table) -> str:
     """How many columns are of which kind, and the shape of images."""
     X = table.X
+    if table.is_mixed:
+        counts = Counter(rule.kind for rule in table.rules or ())
+        return f", made of {', '.join(_counted_kind(n, kind) for kind, n in counts.items())}"
     integers = (np.round(X) == X).all(axis=0)
     binary = ((X == 0) | (X == 1)).all(axis=0)
     kinds = {"binary": binary, "of whole numbers": integers & ~binary, "of real numbers": ~integers}
     text = ", ".join(f"{where.sum()} {kind}" for kind, where in kinds.items() if where.any())
     image = f"; images of {' x '.join(map(str, table.image_shape))}" if table.image_shape else ""
     return f": {text}{image}"
+
+
+def _counted_kind(number: int, kind: str) -> str:
+    return f"{number} categories" if kind == "category" and number > 1 else count_of(number, kind)
 
 
 def _classes(table: Table) -> Fact:
@@ -171,6 +181,8 @@ def _scales(table: Table) -> Fact:
     if not spread.any():
         return Fact("scales", "nothing varies", "there is nothing to cluster by", True)
     least, most = spread[spread > 0].min(), spread.max()
+    if table.is_mixed:
+        return Fact("scales", "each column of the file has the same weight")
     column = outweighing_column(table.X, table)
     advice = (
         f"column {column} outweighs others: srsg cluster standardises the columns by itself; if "

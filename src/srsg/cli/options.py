@@ -60,6 +60,23 @@ def parse_size(text: str) -> tuple[int, int]:
     return int(size[1]), int(size[2])
 
 
+TREATMENTS = ("number", "category", "date", "ignore")
+
+
+def parse_treatments(given: list[str]) -> dict[str, str]:
+    """Columns and what they are to be treated as, from words such as zip=category."""
+    treat = {}
+    for text in given:
+        column, _, kind = text.rpartition("=")
+        if not column or kind not in TREATMENTS:
+            raise typer.BadParameter(
+                f"--treat: {text!r} is not a column and what to treat it as, such as "
+                f"zip=category; known: {', '.join(TREATMENTS)}."
+            )
+        treat[column] = kind
+    return treat
+
+
 DATA: Any = typer.Argument(
     metavar="DATA",
     help="A file (.csv .tsv, also .gz, .xlsx .xls .ods .parquet .feather .npy .npz .mat .h5 "

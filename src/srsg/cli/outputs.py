@@ -14,13 +14,21 @@ from scipy import sparse
 from srsg.cli.cluster_options import Writing
 from srsg.cli.console import printable
 from srsg.cli.options import STANDARD_OUTPUT
+from srsg.explaining.clusters import Explanation, explain, in_short
 from srsg.explaining.confidence import Confidence, confidence
+from srsg.explaining.thresholds import Thresholds
 from srsg.explaining.unwrapping import clusterer_of
 from srsg.files import FileError, Table, append_labels, check_writable, write_graph, write_labels
 from srsg.files.errors import count_of, ending_of
 from srsg.files.graphs import GRAPH_ENDINGS
 from srsg.files.writing import LABEL_ENDINGS, TABLE_ENDINGS
 from srsg.metrics import scores
+
+MOST_DESCRIBED = 12
+"""Clusters that are described on the terminal."""
+
+N_DIFFERENCES = 2
+"""Differences that are named of each."""
 
 
 def check_outputs(
@@ -121,6 +129,22 @@ class Result:
         """How surely each point belongs to its cluster; computed once."""
         return confidence(self.model, self.X)
 
+    @cached_property
+    def explanation(self) -> Explanation | None:
+        """What the clusters are, in the units of a table; None if its columns have no names."""
+        table = self.table
+        if table.feature_names is None or table.image_shape or self.X is not table.X:
+            return None
+        if not isinstance(self.X, np.ndarray):
+            return None
+        return explain(
+            self.model,
+            table.X,
+            names=table.feature_names,
+            rules=table.rules,
+            certainty=self.confidence,
+        )
+
     def write(self, files: Writing) -> None:
         """Write all files that are asked for, each atomically."""
         if files.output != STANDARD_OUTPUT:
@@ -172,6 +196,7 @@ class Result:
             title=f"Clusters of {printable(Path(self.data).name)}",
             seconds=self.seconds,
             certainty=self.confidence,
+            explanation=self.explanation,
         )
 
     def summary(self, files: Mapping[str, Path]) -> dict[str, Any]:
@@ -185,6 +210,7 @@ class Result:
             "n_features": self.table.X.shape[1],
             "n_clusters": len(sizes),
             "sizes": sizes.tolist(),
+            "clusters": self._clusters(),
             "scores": None if y is None else scores(y, labels),
             "seconds": round(self.seconds, 3),
             "certificates": self._certificates(),
@@ -201,6 +227,22 @@ class Result:
             "agreement": found.agreement,
             "n_compared": found.n_compared,
         }
+
+    def _clusters(self) -> list[dict[str, Any]] | None:
+        if self.explanation is None:
+            return None
+        return [
+            {
+                "label": cluster.label,
+                "size": cluster.size,
+                "name": cluster.name,
+                "differences": [str(trait) for trait in cluster.traits],
+                "thresholds": cluster.thresholds._asdict(),
+                "typical": [str(self.table.row_ids[row]) for row in cluster.typical],
+                "doubtful": [str(self.table.row_ids[row]) for row in cluster.doubtful],
+            }
+            for cluster in self.explanation.clusters
+        ]
 
     def _certificates(self) -> dict[str, Any] | None:
         """How far codes are from optimal over all points, and for how many points that is known."""
@@ -225,6 +267,13 @@ def lines_of(summary: Mapping[str, Any]) -> list[str]:
         f"{count_of(summary['n_points'], 'point')} in {count_of(summary['n_clusters'], 'cluster')} "
         f"of {size}, by {summary['method']} in {summary['seconds']:.1f} s"
     ]
+    for cluster in (summary["clusters"] or [])[:MOST_DESCRIBED]:
+        lines.append(
+            f"cluster {cluster['label']}, {count_of(cluster['size'], 'point')}: {cluster['name']}"
+        )
+        lines += [f"    {difference}" for difference in cluster["differences"][:N_DIFFERENCES]]
+        if cluster["thresholds"]["text"]:
+            lines.append(f"    {in_short(Thresholds(**cluster['thresholds']))}")
     if summary["scores"]:
         lines.append(score_line(summary["scores"]))
     certified = summary["certificates"]

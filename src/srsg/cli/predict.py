@@ -56,6 +56,7 @@ def predict(
             impute="model" if fills_gaps else None,
             append=append,
             features=None if names is None else names.tolist(),
+            rules=getattr(fitted, "rules", None),
         )
         inputs.check_width(data, table, fitted.n_features_in_)
         with announce_compiling(progress):

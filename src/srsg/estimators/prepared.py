@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
@@ -16,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from srsg.estimators.base import ACCEPTED, learn, noted_input
 from srsg.explaining.confidence import predict_with_confidence
+from srsg.files.rules import ColumnRule, feature_names, weights_of_parts
 from srsg.points import name_rows
 from srsg.running.warnings import made_dense
 from srsg.types import FloatArray, Matrix
@@ -55,7 +57,9 @@ class Columns:
     similar: FloatArray | None = None
 
     @classmethod
-    def learnt(cls, X: NDArray, scale: Scale, impute: Impute) -> Self:
+    def learnt(
+        cls, X: NDArray, scale: Scale, impute: Impute, rules: Sequence[ColumnRule] | None = None
+    ) -> Self:
         """The columns of a table; values that are NaN are missing."""
         offset = factor = fill = similar = None
         empty = np.flatnonzero(np.isnan(X).all(axis=0))
@@ -66,6 +70,10 @@ class Columns:
         if scale == "standard":
             standard = StandardScaler().fit(X)
             offset, factor = standard.mean_, standard.scale_
+            if rules is not None:
+                part, weight = weights_of_parts(rules)
+                variance = np.bincount(part, standard.var_)[part] / weight
+                factor = np.where(variance > 0, np.sqrt(variance), 1.0)
         elif scale == "minmax":
             extent = MinMaxScaler().fit(X)
             offset = extent.data_min_
@@ -107,6 +115,10 @@ class PreparedClusterer(ClusterMixin, BaseEstimator):
     impute : {"median", "knn"} or None
         How missing values (NaN) are filled: by the median of the column, or from the five most
         similar rows. None refuses them.
+    rules : sequence of ColumnRule or None
+        ``rules`` of a table that :func:`srsg.files.read_points` returned. With "standard", all
+        numbers that were made of one column of the file then have a variance of 1 together, so
+        that a category of many levels or a date counts as much as one number.
 
     Attributes
     ----------
@@ -131,15 +143,24 @@ class PreparedClusterer(ClusterMixin, BaseEstimator):
         "clusterer": [HasMethods(["fit", "get_params"])],
         "scale": [StrOptions({"standard", "minmax"}), None],
         "impute": [StrOptions({"median", "knn"}), None],
+        "rules": [list, tuple, None],
     }
 
     clusterer_: Any
     columns_: Columns
 
-    def __init__(self, clusterer: Any, *, scale: Scale = None, impute: Impute = None) -> None:
+    def __init__(
+        self,
+        clusterer: Any,
+        *,
+        scale: Scale = None,
+        impute: Impute = None,
+        rules: Sequence[ColumnRule] | None = None,
+    ) -> None:
         self.clusterer = clusterer
         self.scale = scale
         self.impute = impute
+        self.rules = rules
 
     def fit(self, X: Matrix, y: None = None) -> Self:
         """Learn the columns, and fit the clusterer on what they become.
@@ -236,8 +257,11 @@ class PreparedClusterer(ClusterMixin, BaseEstimator):
         self._validate_params()
         checked, names = noted_input(self, X, **self._accepted())
         checked, columns = self._as_needed(checked), Columns()
+        n_made = checked.shape[1] if self.rules is None else len(feature_names(self.rules))
+        if n_made != checked.shape[1]:
+            raise ValueError(f"rules make {n_made} columns, and X has {checked.shape[1]}.")
         if self.scale is not None or self.impute is not None:
-            columns = Columns.learnt(checked, self.scale, self.impute)
+            columns = Columns.learnt(checked, self.scale, self.impute, self.rules)
         return columns.applied(checked), {**names, "columns_": columns}
 
     def _accepted(self) -> dict[str, Any]:

@@ -34,6 +34,7 @@ def checked_table(name: str, contents: Contents, request: Request) -> Table:
         y=y,
         class_names=class_names,
         feature_names=contents.feature_names,
+        rules=contents.rules,
         image_shape=image_shape,
         notes=(*contents.notes, *notes),
         n_dropped=int((~usable).sum()),

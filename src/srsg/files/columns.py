@@ -1,40 +1,28 @@
 """Tables as Arrow tables, and which of their columns are points, labels or identifiers."""
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from srsg.files.contents import Contents, Request
 from srsg.files.errors import FileError
-from srsg.files.labels import LABEL_NAMES
-
-NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$|^[+-]?(?i:inf|infinity|nan)$"
-"""Text that is a number."""
-
-DRESSED_NUMBER = (
-    r"^[+-]?\p{Sc}\s?\d[\d.,]*$|^[+-]?\d[\d.,]*\s?[%\p{Sc}]$"  # with a currency or a per cent sign
-    r"|^[+-]?\d{1,3}([,.' ]\d{3})+([.,]\d+)?$"  # in groups of three digits
+from srsg.files.kinds import (
+    IDENTIFIER,
+    MOST_AMOUNTS,
+    ROW_NAMES,
+    as_numbers,
+    is_numeric,
+    judged,
+    texts,
+    values_of,
 )
-"""Text that a person reads as a number, and a program cannot without guessing."""
-
-SEVERAL_NUMBERS = r"^[+-]?[\d.]\S*(\s+[+-]?[\d.]\S*){2,}$"
-"""Three numbers or more with spaces between them."""
-
-ROW_NAMES = "text that names the rows"
-IDENTIFIER = "identifier"
-
-ID_WORDS = {"id", "ids", "index", "idx", "uid", "uuid", "guid", "key", "rowid", "row"}
-ID_NAMES = {*ID_WORDS, "name", "unnamed: 0"}
-
-ENOUGH_ROWS = 20
-"""With fewer rows, numbers that all differ prove nothing."""
+from srsg.files.labels import LABEL_NAMES
+from srsg.files.rules import ColumnRule, feature_names
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,8 +56,8 @@ class Columns:
 
     Attributes
     ----------
-    features : tuple of str
-        The columns of X.
+    rules : tuple of ColumnRule
+        How columns become the features of X, in this order.
     identifier : str or None
         The column that names the rows, if there is one.
     dtype : dtype
@@ -78,14 +66,20 @@ class Columns:
         Why columns were set aside, one line each.
     """
 
-    features: tuple[str, ...]
+    rules: tuple[ColumnRule, ...]
     identifier: str | None
     dtype: np.dtype
     notes: tuple[str, ...]
 
+    @property
+    def features(self) -> tuple[str, ...]:
+        """Names of the columns of X."""
+        return feature_names(self.rules)
 
-class NotANumberError(FileError):
-    """A cell that is not a number, in a column of numbers."""
+    @property
+    def sources(self) -> list[str]:
+        """Names of the columns that they are made of."""
+        return [rule.column for rule in self.rules]
 
 
 def choose_columns(name: str, frame: Frame, request: Request) -> Contents:
@@ -114,6 +108,7 @@ def contents(values: NDArray, frame: Frame, columns: Columns, request: Request) 
         values,
         labels=labels,
         feature_names=columns.features,
+        rules=None if all(rule.plain for rule in columns.rules) else columns.rules,
         row_ids=row_ids,
         notes=(*frame.notes, *columns.notes),
         rows_are_points=True,
@@ -128,7 +123,7 @@ def wanted_columns(name: str, names: Sequence[str], request: Request) -> list[st
         if count > 1:
             raise FileError(f"{name}: has two columns called {column!r}.")
     others = [column for column in (request.labels, request.identifier) if column]
-    for column in (*(request.columns or ()), *others):
+    for column in (*(request.columns or ()), *(request.treat or ()), *others):
         if column not in counts:
             raise FileError(f"{name}: has no column called {column!r}. It has {_listed(names)}.")
     wanted = list(names if request.columns is None else request.columns)
@@ -157,38 +152,66 @@ def decide_columns(name: str, columns: Iterable[tuple[str, Any]], request: Reque
     request : Request
         Columns that the user asks for are features whatever they look like.
     """
-    features: list[str] = []
+    rules: dict[str, ColumnRule] = {}
     notes: list[str] = []
     identifier, all_single = request.identifier, True
+    of_model = {rule.column: rule for rule in request.rules or ()}
     # Columns that a model was fitted on are features, even if here they look like identifiers.
     certain = set(request.columns or request.features or ())
     # Positions count all columns: a first column is more likely an identifier.
     for place, (column, values) in enumerate(columns):
         if column == request.labels:
             continue
-        reason = None
-        if column == request.identifier:
-            reason = "it names the rows"
-        elif column not in certain:
-            reason = _reason_to_set_aside(column, place, values, request)
-        if reason:
+        rule, reason = of_model.get(column), "it names the rows"
+        if rule is None and column != request.identifier:
+            rule, reason = judged(name, column, place, values, request)
+            if column in certain and (rule is None or request.features):
+                rule = ColumnRule(column)
+            elif rule and request.features and rule.kind != "number":
+                rule, reason = None, "the model does not have it"
+        if rule is None:
             notes.append(f"column {column} set aside: {reason}")
             if reason in (IDENTIFIER, ROW_NAMES):
                 identifier = identifier or column
             continue
-        if not _is_numeric(values.type):
-            as_numbers(name, column, values)  # raises an error that names the row of a word
-        features.append(column)
+        if rule.kind == "number" and not is_numeric(values.type):
+            as_numbers(name, column, values, rule.form)  # names the row of a word in an error
+        rules[column] = rule
         all_single &= pa.types.is_float32(values.type)
         if request.labels is None and column.lower() in LABEL_NAMES:
             notes.append(f"column {column} is used as a feature; labels={column!r} prevents it")
-    if not features:
-        raise FileError(f"{name}: has no column of numbers ({_listed(notes, 5, '; ')}).")
+    if not rules:
+        raise FileError(
+            f"{name}: has no column of numbers or categories ({_listed(notes, 5, '; ')})."
+        )
     if request.features is not None:
-        _check_features(name, features, request.features)
-        features = list(request.features)
+        _check_features(name, list(rules), request.features)
+        rules = {feature: rules[feature] for feature in request.features}
+    if len(rules) > MOST_AMOUNTS and request.rules is None:
+        rules = {column: replace(rule, unit=0.0) for column, rule in rules.items()}
+    chosen = tuple(rules.values())
+    all_single &= all(rule.plain for rule in chosen)
     dtype = np.dtype(np.float32 if all_single else np.float64)
-    return Columns(tuple(features), identifier, dtype, tuple(notes))
+    return Columns(chosen, identifier, dtype, (*notes, *_notes_on_rules(chosen)))
+
+
+def _notes_on_rules(rules: Sequence[ColumnRule]) -> list[str]:
+    """What columns become that are not plain numbers: one line for each kind."""
+    kinds: dict[str, list[str]] = {}
+    for rule in rules:
+        if rule.kind == "category":
+            found = f"{rule.column} ({len(rule.levels)} values)"
+            kinds.setdefault("used as categories", []).append(found)
+        elif rule.kind == "date":
+            form = "" if rule.form in ("", "ISO") else f", read as {rule.form}"
+            parts = ", ".join(("time", *rule.cycles))
+            kinds.setdefault("used as dates", []).append(f"{rule.column} ({parts}{form})")
+        elif rule.form:
+            found = f"{rule.column} (decimal {'comma' if rule.form == ',' else 'point'})"
+            kinds.setdefault("read as numbers", []).append(found)
+        elif rule.unit:
+            kinds.setdefault("replaced by logarithms, for their long tails", []).append(rule.column)
+    return [f"{what}: {_listed(columns)}" for what, columns in kinds.items()]
 
 
 def _check_features(name: str, columns: Sequence[str], features: Sequence[str]) -> None:
@@ -208,138 +231,20 @@ def _check_features(name: str, columns: Sequence[str], features: Sequence[str]) 
 def feature_matrix(name: str, frame: Frame, columns: Columns) -> NDArray[np.floating]:
     """The features of some rows, one row per point."""
     values = np.empty((frame.table.num_rows, len(columns.features)), dtype=columns.dtype)
-    for place, column in enumerate(columns.features):
-        values[:, place] = as_numbers(name, column, frame.table.column(column))
+    start = 0
+    for rule in columns.rules:
+        found = values_of(name, rule, frame.table.column(rule.column))
+        width = len(rule.features)
+        values[:, start : start + width] = rule.encoded(found)
+        start += width
     return values
-
-
-def _reason_to_set_aside(name: str, place: int, values: Any, request: Request) -> str | None:
-    """Why a column is not a feature, or None if it is one."""
-    kind = values.type
-    if pa.types.is_floating(kind):  # the usual case, as fast as can be
-        return "empty" if np.isnan(values.to_numpy()).all() else None
-    if values.null_count == len(values):
-        return "empty"
-    if pa.types.is_integer(kind):
-        if request.keep_ids or values.null_count:
-            return None
-        # In a file for a fitted model, a column that the model does not have is more likely one.
-        new = request.features is not None
-        return IDENTIFIER if looks_like_identifier(name, place, values.to_numpy(), new) else None
-    if pa.types.is_boolean(kind):
-        return None
-    if pa.types.is_temporal(kind):
-        return "dates"
-    if not pa.types.is_string(kind):
-        return f"neither numbers nor text, but {kind}"
-    if _mostly(NUMBER, values):
-        return None
-    example = repr(pc.drop_null(values)[0].as_py())[:40]
-    if _mostly(DRESSED_NUMBER, values):
-        return f"not plain numbers, such as {example}"
-    if _mostly(SEVERAL_NUMBERS, values):
-        return f"several numbers in a cell ({example}), without , ; | or tabs between them"
-    unique = not values.null_count and pc.count_distinct(values).as_py() == len(values)
-    return ROW_NAMES if unique and (place == 0 or is_identifier_name(name)) else "text"
-
-
-def _is_numeric(kind: Any) -> bool:
-    return pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_boolean(kind)
-
-
-def _mostly(pattern: str, values: Any) -> bool:
-    matches = pc.match_substring_regex(pc.utf8_trim_whitespace(values), pattern)
-    return bool(pc.mean(pc.cast(matches, pa.uint8())).as_py() > 0.5)
-
-
-def as_numbers(name: str, column: str, values: Any) -> NDArray[np.floating]:
-    """A column as floats; a cell that is not a number is an error that names its row."""
-    if _is_numeric(values.type):
-        kind = pa.float32() if pa.types.is_float32(values.type) else pa.float64()
-        return values.cast(kind, safe=False).to_numpy()  # which turns nulls into NaN
-    text = pa.chunked_array([_texts(values)], pa.string())
-    trimmed = pc.utf8_trim_whitespace(text)
-    number = pc.match_substring_regex(trimmed, NUMBER)
-    wrong = np.flatnonzero(pc.invert(pc.fill_null(number, True)).to_numpy())
-    if wrong.size:
-        raise NotANumberError(
-            f"{name}: column {column}, row {wrong[0]} (counted from 0): "
-            f"{text[int(wrong[0])].as_py()!r} is not a number."
-        )
-    return trimmed.cast(pa.float64()).to_numpy()
-
-
-def _texts(values: Any) -> list[str | None]:
-    return [None if value is None else str(value) for value in values.to_pylist()]
 
 
 def text_or_number(values: Any) -> NDArray:
     """Integers and floats as they are, anything else as text, with None for missing cells."""
     if pa.types.is_floating(values.type) or pa.types.is_integer(values.type):
         return values.to_numpy()
-    return np.array(_texts(values))
-
-
-def is_identifier_name(name: str) -> bool:
-    """Whether a column is called id or the like, or has such a word in its name.
-
-    Examples
-    --------
-    >>> from srsg.files.columns import is_identifier_name
-    >>> [is_identifier_name(name) for name in ("customer_id", "PassengerId", "humid", "width")]
-    [True, True, False, False]
-    """
-    # Words in any style: customer_id, customerId, CustomerID.
-    words = re.findall(r"[A-Z]*[a-z]+|[A-Z]+|\d+", name)
-    return name.strip().lower() in ID_NAMES or bool({w.lower() for w in words} & ID_WORDS)
-
-
-def looks_like_identifier(
-    name: str, place: int, values: NDArray[np.integer], new_to_model: bool = False
-) -> bool:
-    """Whether whole numbers name the rows: all differ, and their name or their spread says so.
-
-    Numbers that are counted up or drawn at random are spread evenly over their range. Measurements
-    and counts, such as salaries or populations, are not: most are in the middle, or most are small.
-
-    Parameters
-    ----------
-    name : str
-        The name of the column.
-    place : int
-        Its position; a first column of 0, 1, 2, ... needs no further evidence.
-    values : ndarray of shape (n,)
-        Its values.
-    new_to_model : bool
-        Whether a fitted model does not have this column. Then it is enough that all values differ.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from srsg.files.columns import looks_like_identifier
-    >>> rng = np.random.default_rng(0)
-    >>> looks_like_identifier("account", 3, rng.permutation(90_000)[:200] + 10_000)
-    True
-    >>> looks_like_identifier("population", 3, np.exp(rng.normal(15, 2, 200)).astype(int))
-    False
-    """
-    n = len(values)
-    ordered = np.sort(values)
-    if n < 2 or (ordered[1:] == ordered[:-1]).any():
-        return False
-    if new_to_model or is_identifier_name(name):
-        return True
-    if place == 0 and ordered[0] in (0, 1) and ordered[-1] - ordered[0] == n - 1:
-        return bool((ordered == values).all())
-    return n >= ENOUGH_ROWS and _evenly_spread(ordered)
-
-
-def _evenly_spread(ordered: NDArray[np.integer]) -> bool:
-    """Whether sorted numbers may be uniform on their range: Kolmogorov's test at 1 %."""
-    low, high = float(ordered[0]), float(ordered[-1])
-    position = (ordered.astype(np.float64) - low) / (high - low)
-    expected = np.linspace(0.0, 1.0, len(ordered))
-    return bool(np.abs(position - expected).max() < 1.63 / np.sqrt(len(ordered)))
+    return np.array(texts(values))
 
 
 def frame_of(table: Any) -> Frame:

@@ -1,6 +1,6 @@
 """The options of a reader, the contents it returns, and the table that users get."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from srsg.files.rules import ColumnRule
 from srsg.types import IntArray
 
 
@@ -21,9 +22,11 @@ class Request:
         The column or array of labels.
     label_file : path or None
         The file of the labels.
-    columns, variable, image_size, gray, features, keep_ids, encoding
+    columns, variable, image_size, gray, features, rules, treat, keep_ids, encoding
     drop_missing, keep_missing, keep_frame
         As in :func:`srsg.files.read_points`.
+    mixed : bool
+        Whether other columns than plain numbers are used.
     identifier : str or None
         The column that names the rows.
     """
@@ -35,6 +38,9 @@ class Request:
     image_size: tuple[int, int] | None = None
     gray: bool = False
     features: Sequence[str] | None = None
+    rules: Sequence[ColumnRule] | None = None
+    treat: Mapping[str, str] | None = None
+    mixed: bool = True
     identifier: str | None = None
     keep_ids: bool = False
     encoding: str | None = None
@@ -51,7 +57,7 @@ class Contents:
     ----------
     values : ndarray or csr_array
         Points, images, or points in columns.
-    labels, feature_names, row_ids, image_shape, notes
+    labels, feature_names, rules, row_ids, image_shape, notes
         As in :class:`Table`, as far as the file has them.
     samples_last : bool
         Whether a stack of images has the shape (height, width, n), as in MATLAB.
@@ -64,6 +70,7 @@ class Contents:
     values: Any
     labels: NDArray | None = None
     feature_names: tuple[str, ...] | None = None
+    rules: tuple[ColumnRule, ...] | None = None
     row_ids: NDArray | None = None
     image_shape: tuple[int, ...] | None = None
     notes: tuple[str, ...] = ()
@@ -89,6 +96,8 @@ class Table:
         The labels of the file if they are not integers.
     feature_names : tuple of str or None
         Names of the columns of X.
+    rules : tuple of ColumnRule or None
+        How the columns of the file became those of X; None if all are plain numbers.
     image_shape : tuple of int or None
         ``X[i].reshape(image_shape)`` is a picture.
     notes : tuple of str
@@ -118,8 +127,14 @@ class Table:
     y: IntArray | None = None
     class_names: tuple[str, ...] | None = None
     feature_names: tuple[str, ...] | None = None
+    rules: tuple[ColumnRule, ...] | None = None
     image_shape: tuple[int, ...] | None = None
     notes: tuple[str, ...] = ()
     n_dropped: int = 0
     kept_rows: NDArray[np.intp] | None = None
     frame: Any = None
+
+    @property
+    def is_mixed(self) -> bool:
+        """Whether some columns are categories or dates."""
+        return any(rule.kind != "number" for rule in self.rules or ())

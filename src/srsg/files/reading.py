@@ -1,6 +1,6 @@
 """Points from any file: find the reader, then check what it returns."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -10,6 +10,7 @@ from srsg.files.contents import Contents, Request, Table
 from srsg.files.errors import FileError, check_file, ending_of, needed
 from srsg.files.guard import in_other_process
 from srsg.files.label_files import READABLE_ENDINGS, read_labels
+from srsg.files.rules import ColumnRule
 from srsg.types import FilePath
 
 STANDARD_INPUT = "-"
@@ -40,6 +41,8 @@ def read_points(
     image_size: tuple[int, int] | None = None,
     gray: bool = False,
     features: Sequence[str] | None = None,
+    rules: Sequence[ColumnRule] | None = None,
+    treat: Mapping[str, str] | None = None,
     id_column: str | None = None,
     keep_ids: bool = False,
     encoding: str | None = None,
@@ -54,10 +57,12 @@ def read_points(
         A file ending in ``.csv .tsv .csv.gz .tsv.gz .parquet .feather .xlsx .xls .ods .npy .npz
         .mat .h5 .hdf5``, a folder of images, or ``-``: CSV from standard input.
 
-        *Tables* may have a header or not, and commas, semicolons, tabs or bars. Columns of text,
-        dates, empty ones and identifiers are set aside. Identifiers are whole numbers that all
-        differ, in a column with ``id``, ``index`` or the like in its name, in a first column that
-        counts the rows, or spread evenly over their range, as numbers of customers or orders are.
+        *Tables* may have a header or not, and commas, semicolons, tabs or bars. Categories, dates,
+        amounts of money and shares in per cent become numbers (``rules`` of the result says how).
+        Text, empty columns, codes such as postcodes, and identifiers are set aside. Identifiers
+        are whole numbers that all differ, in a column with ``id``, ``index`` or the like in its
+        name, in a first column that counts the rows, or spread evenly over their range, as numbers
+        of customers or orders are.
 
         *Arrays* have one row per point. Of several arrays, ``X``, ``fea``, ``features`` or ``data``
         are points and ``y``, ``gnd``, ``label`` or ``labels`` are labels; points are transposed if
@@ -83,6 +88,12 @@ def read_points(
         ``feature_names_in_`` of a fitted model. The columns of a table are put into this order, and
         missing or further columns are an error. In files without column names, the order of the
         columns counts.
+    rules : sequence of ColumnRule, optional
+        ``rules`` of the table that a model was fitted on: the same columns become numbers in the
+        same way.
+    treat : mapping of str to str, optional
+        Columns of a table that are to be treated as a ``"number"``, a ``"category"`` or a
+        ``"date"``, whatever they look like, or that are to be left out: ``"ignore"``.
     id_column : str, optional
         The column that names the rows; by default the first that is set aside as an identifier.
     keep_ids : bool
@@ -129,7 +140,9 @@ def read_points(
         variable=variable,
         image_size=image_size,
         gray=gray,
-        features=features,
+        features=features if rules is None else [rule.column for rule in rules],
+        rules=rules,
+        treat=treat,
         identifier=id_column,
         keep_ids=keep_ids,
         encoding=encoding,

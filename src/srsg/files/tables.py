@@ -10,10 +10,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from srsg.files.columns import Frame, NotANumberError, choose_columns, frame_of
+from srsg.files.columns import Frame, choose_columns, frame_of
 from srsg.files.contents import Contents, Request
 from srsg.files.errors import FileError, needed, parsing
 from srsg.files.guard import limits_for
+from srsg.files.kinds import NotANumberError
 from srsg.files.text_tables import distinct_names, is_header, parse_table, typed
 from srsg.memory import in_words
 
@@ -76,6 +77,11 @@ def _choose(name: str, frame: Frame, request: Request) -> Contents:
     """Choose columns by name, or by position if the file or the model has no names."""
     if request.features is not None:
         numbered = all(feature.isdecimal() for feature in request.features)
+        if frame.has_header == numbered and request.rules is not None:
+            raise FileError(
+                f"{name}: the model knows its columns by {'number' if numbered else 'name'}: "
+                f"{'remove' if numbered else 'add'} the line of names."
+            )
         if frame.has_header == numbered:
             request = replace(request, features=None)
     if frame.has_header:

@@ -35,6 +35,8 @@ MISSING = pa.array(
 """Cells that stand for a missing value: pandas' list, and the question mark of the UCI repository.
 """
 
+DASHES = pa.array(["-", "--", "\N{EN DASH}", "\N{EM DASH}"])
+
 
 def parse_table(name: str, text: str, sep: str | None = None) -> Frame:
     """The columns of a table in text, typed by all of their values.
@@ -166,9 +168,17 @@ def typed(column: Any, *, decimal_comma: bool = False) -> Any:
         trimmed = pc.if_else(missing, null, trimmed)
     if trimmed.null_count == len(trimmed):
         return pa.chunked_array([pa.nulls(len(trimmed))])
+    if pc.any(pc.match_substring_regex(trimmed, r"^0\d+$")).as_py():
+        return trimmed  # a code: as a number, 01067 would lose its zero
     if decimal_comma:
         # 1.234 may be a thousand here, so a cell with a point is not a number.
         trimmed = pc.replace_substring(pc.replace_substring(trimmed, ".", "x"), ",", ".")
+    # A dash among numbers stands for none; among words it is one of them.
+    dashes = pc.is_in(trimmed, DASHES)
+    if pc.any(dashes).as_py() and not pc.all(dashes).as_py():
+        numbers = typed(pc.if_else(dashes, null, trimmed))
+        if not pa.types.is_string(numbers.type):
+            return numbers
     # Integers first: as floats, long identifiers would lose digits.
     for kind in (pa.int64(), pa.float64(), pa.bool_()):
         try:

@@ -28,6 +28,7 @@ from srsg.estimators.prepared import Columns
 from srsg.explaining.unwrapping import best_of
 from srsg.files import atomic_write
 from srsg.files.errors import one_line
+from srsg.files.rules import checked_rules, feature_names
 from srsg.graph import Coded, FittedGraph, symmetrized
 from srsg.points import EqualPoints
 from srsg.running import ThreadEngine
@@ -36,7 +37,7 @@ from srsg.running.progress import quietly
 from srsg.running.store import read_arrays, write_arrays
 from srsg.types import FilePath
 
-FORMAT = 3
+FORMAT = 4
 """The version of the file format, raised by one whenever older versions of this package could not
 read the files of this one."""
 
@@ -156,7 +157,8 @@ def save_model(model: Any, path: FilePath) -> None:
         check_is_fitted(clusterer, "clusterer_")
         for part, array in _column_arrays(clusterer.columns_).items():
             arrays[f"columns {len(columns)}/{part}"] = array
-        columns.append({"scale": clusterer.scale, "impute": clusterer.impute})
+        rules = None if clusterer.rules is None else list(map(vars, clusterer.rules))
+        columns.append({"scale": clusterer.scale, "impute": clusterer.impute, "rules": rules})
         clusterer = best_of(clusterer.clusterer_)
     name = type(clusterer).__name__
     if CLUSTERERS.get(name) is not type(clusterer):
@@ -254,7 +256,7 @@ def _model(header: Mapping[str, Any], arrays: Mapping[str, NDArray]) -> Any:
     require(header["format"] == FORMAT, "format", f"is not {FORMAT}")
     require(len(header["columns"]) <= MOST_NESTED, "columns", "are nested too often")
     width, names = header["n_features"], header["feature_names"]
-    prepared = [PreparedClusterer(None, **columns) for columns in header["columns"]]
+    prepared = [_prepared(width, **columns) for columns in header["columns"]]
     groups: dict[str, dict[str, NDArray]] = {"clusterer": {}}
     groups |= {f"columns {place}": {} for place in range(len(prepared))}
     for key, array in arrays.items():
@@ -272,6 +274,14 @@ def _model(header: Mapping[str, Any], arrays: Mapping[str, NDArray]) -> Any:
         require(good, "feature_names", f"are not {width} texts")
         model.feature_names_in_ = np.array(names, dtype=object)
     return model
+
+
+def _prepared(width: int, scale: Any, impute: Any, rules: Any) -> PreparedClusterer:
+    """The preparation of columns that an entry of the header describes, without its clusterer."""
+    if rules is not None:
+        rules = checked_rules(rules)
+        require(len(feature_names(rules)) == width, "rules", f"do not make {width} columns")
+    return PreparedClusterer(None, scale=scale, impute=impute, rules=rules)
 
 
 def _clusterer(header: Mapping[str, Any], arrays: dict[str, NDArray]) -> Any:

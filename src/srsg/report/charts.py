@@ -183,18 +183,3 @@ def _span(low: float, high: float) -> str:
     if low + 0.5 == first:  # bins around whole numbers
         return f"{first:g}" if first == last else f"{first:g} to {last:g}"
     return f"{low:.3g} to {high:.3g}"
-
-
-def sparkline(values: ArrayLike, low: float, high: float, css: str) -> str:
-    """A line without axes, 100 wide and 40 high, for values between two bounds.
-
-    Examples
-    --------
-    >>> from srsg.report.charts import sparkline
-    >>> sparkline([0, 1], 0, 1, "own")
-    '<polyline class="own" points="0,38 100,2"/>'
-    """
-    heights = np.clip(_share(np.asarray(values, float), low, high), 0, 1)
-    x = np.linspace(0, 100, len(heights)) if len(heights) > 1 else np.array([50.0])
-    points = " ".join(f"{a:.3g},{38 - 36 * h:.3g}" for a, h in zip(x, heights, strict=True))
-    return f'<polyline class="{css}" points="{points}"/>'

@@ -20,6 +20,7 @@ from sklearn.metrics.cluster import contingency_matrix
 from sklearn.pipeline import Pipeline
 
 from srsg.estimators import PreparedClusterer
+from srsg.explaining.clusters import Explanation, explain
 from srsg.explaining.confidence import Confidence, confidence
 from srsg.explaining.layout import plane
 from srsg.explaining.unwrapping import best_of, clusterer_of
@@ -37,6 +38,9 @@ FURTHER_EIGENVALUES = 8
 MOST_DRAWN, FEWEST = 50_000, 20
 """Points of a model without a graph that are drawn, and those of each cluster in any case: more
 would slow the page down, and show no more."""
+
+FEW_UNNAMED = 20
+"""With more columns that have no names, differences between clusters are not put into words."""
 
 SCALED = {"standard": "standardised columns", "minmax": "columns scaled to the range 0 to 1"}
 
@@ -80,6 +84,10 @@ class Facts:
     confidence : Confidence
     sizes : ndarray of shape (n_clusters,)
         Numbers of points in the clusters, of all points.
+    named : bool
+        Whether columns have names, or are so few that their numbers will do.
+    rows : ndarray of shape (n,)
+        The positions of these points among all of the model.
     """
 
     def __init__(
@@ -93,6 +101,7 @@ class Facts:
         feature_names: Sequence[str] | None = None,
         row_ids: Sequence[Any] | None = None,
         certainty: Confidence | None = None,
+        explanation: Explanation | None = None,
     ) -> None:
         self.given, self.model = model, clusterer_of(model)
         # A search may have labelled more points than the graph in it has.
@@ -105,6 +114,10 @@ class Facts:
         distinct, classes = np.unique([] if true is None else true, return_inverse=True)
         if class_names is None:
             class_names = distinct.tolist()
+        self.named = not (
+            feature_names is None and explanation is None and not hasattr(X, "columns")
+        )
+        self.named |= n_features <= FEW_UNNAMED
         if feature_names is None:
             feature_names = getattr(X, "columns", [f"feature {j}" for j in range(n_features)])
         _check_lengths(
@@ -124,6 +137,8 @@ class Facts:
         self.row_ids = None if row_ids is None else [str(row) for row in row_ids]
         self.image_shape = _checked_shape(image_shape, n_features)
         self.confidence = certainty or confidence(model, self.X)
+        self._explanation = explanation
+        self.whole, self.rows = self, np.arange(len(self.cluster))
 
     def drawn(self) -> "Facts":
         """The points that are drawn: those of the graph, or some of a model without one."""
@@ -131,7 +146,7 @@ class Facts:
         if rows is None:
             return self
         some, sure = copy(self), self.confidence
-        some.X, some.cluster = self.X[rows], self.cluster[rows]
+        some.X, some.cluster, some.rows = self.X[rows], self.cluster[rows], rows
         some.classes = None if self.classes is None else self.classes[rows]
         some.row_ids = [self.row(row) for row in rows.tolist()]
         some.confidence = replace(sure, values=sure.values[rows], centrality=sure.centrality[rows])
@@ -153,6 +168,15 @@ class Facts:
 
     def members(self, cluster: int) -> NDArray[np.intp]:
         return np.flatnonzero(self.cluster == cluster)
+
+    @cached_property
+    def explanation(self) -> Explanation:
+        """What the clusters are; of all points, if these are only some."""
+        if self.whole is not self:
+            return self.whole.explanation
+        return self._explanation or explain(
+            self.given, self.X, names=self.feature_names, certainty=self.confidence
+        )
 
     @cached_property
     def scores(self) -> dict[str, float]:

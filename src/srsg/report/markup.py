@@ -69,3 +69,15 @@ def bar_cell(text: str, share: float) -> str:
 def signed(value: float, digits: int) -> str:
     """A number with a true minus sign, which is as wide as a digit, if it is negative."""
     return f"{value:.{digits}f}".replace("-", "\N{MINUS SIGN}")
+
+
+def swatch(place: int) -> str:
+    """A dot in the colour of a cluster or class."""
+    return f'<i class="swatch" style="--colour:var(--c{place})"></i>'
+
+
+def show_button(words: str, *, cluster: int | None = None, true_class: int | None = None) -> str:
+    """A button that shows only the points of a cluster, of a class, or of both at once."""
+    which = "" if cluster is None else f' data-show-cluster="{cluster}"'
+    which += "" if true_class is None else f' data-show-class="{true_class}"'
+    return f'<button type="button" class="show"{which}>{words}</button>'

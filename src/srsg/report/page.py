@@ -12,10 +12,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from srsg import __version__
+from srsg.explaining.clusters import Explanation
 from srsg.explaining.confidence import Confidence
 from srsg.files import atomic_write
 from srsg.plot import palette
 from srsg.report import evidence, sections
+from srsg.report.descriptions import descriptions
 from srsg.report.facts import Facts
 from srsg.report.markup import asset, filled
 from srsg.report.pictures import Thumbnails, thumbnails
@@ -36,13 +38,15 @@ def write_report(
     seconds: float | None = None,
     methods: Sequence[Mapping[str, Any]] = (),
     certainty: Confidence | None = None,
+    explanation: Explanation | None = None,
 ) -> Path:
     """Write one HTML page about a fitted model, complete in itself: it loads nothing.
 
-    It has an interactive map of the points, the graph in order of the clusters, the most central
-    and the least confident members of every cluster, eigenvalues, objective, sizes of the codes and
-    their certificates, and agreement with true classes if they are given. Parts that do not apply
-    to the model are left out.
+    It has an interactive map of the points, what every cluster is in the units of the table with
+    its most typical and most doubtful rows (pictures, if the points are some), the graph in order
+    of the clusters, eigenvalues, objective, sizes of the codes and their certificates, and
+    agreement with true classes if they are given. Parts that do not apply to the model are left
+    out.
 
     Parameters
     ----------
@@ -73,6 +77,8 @@ def write_report(
         name; ``AC``, ``NMI``, ``ARI``, ``seconds``, ``megabytes`` and ``error`` are shown if given.
     certainty : Confidence, optional
         Result of :func:`srsg.explaining.confidence.confidence`, if it has been computed already.
+    explanation : Explanation, optional
+        Result of :func:`srsg.explain`, where X is not in the units of the table.
 
     Returns
     -------
@@ -104,6 +110,7 @@ def write_report(
         feature_names=feature_names,
         row_ids=row_ids,
         certainty=certainty,
+        explanation=explanation,
     )
     with atomic_write(target) as temporary:
         temporary.write_text(page(facts, title or "Clustering report", seconds, methods), "utf-8")
@@ -114,20 +121,22 @@ def page(
     facts: Facts, title: str, seconds: float | None, methods: Sequence[Mapping[str, Any]]
 ) -> str:
     """The page's HTML."""
-    drawn = facts.drawn()
-    chosen = sections.chosen_members(drawn)
-    pictures = None
+    drawn, pictures = facts.drawn(), None
     if facts.image_shape:
+        chosen = sections.chosen_members(drawn)
         wanted = np.unique(np.concatenate([part for pair in chosen for part in pair]))
         pictures = thumbnails(drawn.X, facts.image_shape, wanted)
+        members = sections.gallery(drawn, chosen, pictures)
+    else:
+        members = descriptions(drawn)
     parts = (
         sections.summary(facts, seconds),
         sections.map_of_points(drawn),
+        members,
         evidence.choice(facts),
         evidence.methods(facts, methods),
         sections.clusters(facts),
         evidence.graphs(drawn),
-        sections.gallery(drawn, chosen, pictures),
         sections.confusion(facts),
         evidence.measures(drawn),
         evidence.certificates(drawn),

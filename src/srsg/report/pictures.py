@@ -124,7 +124,7 @@ class Thumbnails(NamedTuple):
     width: int
     sheet: str
 
-    def drawn(self, point: int, members: object = None) -> str:
+    def drawn(self, point: int) -> str:
         """The picture of a point, as a part of the sheet."""
         row, column = divmod(int(np.searchsorted(self.points, point)), self.columns)
         return f'<span class="thumb" style="--x:{column};--y:{row}"></span>'

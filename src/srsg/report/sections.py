@@ -7,23 +7,24 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from srsg.report.charts import sparkline
 from srsg.report.facts import Facts
-from srsg.report.markup import bar_cell, filled, row, section, signed, table, words
-from srsg.report.pictures import Thumbnails, shrunk
-from srsg.types import FloatArray
+from srsg.report.markup import (
+    bar_cell,
+    filled,
+    row,
+    section,
+    show_button,
+    swatch,
+    table,
+    words,
+)
+from srsg.report.pictures import Thumbnails
 
 MOST_CELLS = 24
 """With more classes than this, the confusion matrix is drawn without figures."""
 
-PICTURES, LINES = 8, 3
-"""Central members shown of a cluster, and doubtful ones: as pictures or as lines."""
-
-MOST_STEPS = 60
-"""Steps of a line; in wider tables, neighbouring columns are averaged."""
-
-N_TELLING = 4
-"""Features that are named above the members of a cluster."""
+PICTURES = 8
+"""Central members shown of a cluster, and doubtful ones."""
 
 Chosen = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
 
@@ -103,7 +104,7 @@ def clusters(facts: Facts) -> str:
             share = counts.max() / sizes[place]
             common = escape(facts.class_names[counts.argmax()])
             cells += [f'<td class="text">{common}</td>', bar_cell(f"{share:.0%}", share)]
-        heading = _show_button(f"{_swatch(place)}{escape(name)}", cluster=place)
+        heading = show_button(f"{swatch(place)}{escape(name)}", cluster=place)
         rows.append(row(heading, cells, attributes=f' data-row-cluster="{place}"'))
     smallest, largest = sizes.min(), sizes.max()
     spread = f"{largest:,} points each"
@@ -113,78 +114,34 @@ def clusters(facts: Facts) -> str:
     return section("clusters", "Clusters", body, words("clusters", spread=spread))
 
 
-class Profiles:
-    """Every point as a line over the features, in standard deviations from their means.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from srsg.report.sections import Profiles
-    >>> profiles = Profiles(np.array([[0.0, 1.0], [2.0, 1.0]]))
-    >>> profiles.z
-    array([[-1.,  0.],
-           [ 1.,  0.]])
-    """
-
-    def __init__(self, X: FloatArray) -> None:
-        spread = X.std(axis=0)
-        self.z = (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
-        self.lines = shrunk(self.z, 1, min(X.shape[1], MOST_STEPS))
-        # A few outliers must not flatten all other lines.
-        self.limit = float(np.percentile(np.abs(self.lines), 99.5)) or 1.0
-
-    def drawn(self, point: int, members: NDArray[np.intp]) -> str:
-        """The line of a point over the mean of its cluster."""
-        mean = self.lines[members].mean(axis=0)
-        lines = (
-            '<path class="zero" d="M0 20H100"/>'
-            + sparkline(mean, -self.limit, self.limit, "mean")
-            + sparkline(self.lines[point], -self.limit, self.limit, "own")
-        )
-        return f'<svg viewBox="0 0 100 40" preserveAspectRatio="none">{lines}</svg>'
-
-    def telling(self, members: NDArray[np.intp], names: list[str]) -> str:
-        """The features in which the members differ most from all points, and by how much."""
-        mean = self.z[members].mean(axis=0)
-        first = np.argsort(-np.abs(mean), kind="stable")[:N_TELLING]
-        telling = (f"{names[j]} {'+' if mean[j] >= 0 else ''}{signed(mean[j], 1)}" for j in first)
-        return f'<p class="telling">{" · ".join(map(escape, telling))}</p>'
-
-
 def chosen_members(facts: Facts) -> Chosen:
     """Most central and least confident members of every cluster."""
-    count = PICTURES if facts.image_shape else LINES
     members = [facts.members(cluster) for cluster in range(facts.n_clusters)]
     sure = facts.confidence
-    return [(sure.most_central(m, count), sure.least_confident(m, count)) for m in members]
+    return [(sure.most_central(m, PICTURES), sure.least_confident(m, PICTURES)) for m in members]
 
 
-def gallery(facts: Facts, chosen: Chosen, pictures: Thumbnails | None) -> str:
-    """Each cluster's members, as pictures or as lines over the features."""
-    shown = pictures or Profiles(facts.X)
-    kind = "picture" if pictures else "line"
+def gallery(facts: Facts, chosen: Chosen, pictures: Thumbnails) -> str:
+    """Each cluster's members as pictures."""
     cards = ""
     for cluster, groups in enumerate(chosen):
-        members = facts.members(cluster)
-        heading = f"{_swatch(cluster)}Cluster {escape(facts.cluster_names[cluster])}"
-        button = _show_button(heading, cluster=cluster)
+        heading = f"{swatch(cluster)}Cluster {escape(facts.cluster_names[cluster])}"
+        button = show_button(heading, cluster=cluster)
         card = f"<h3>{button} <small>{facts.sizes[cluster]:,} points</small></h3>"
-        if isinstance(shown, Profiles):
-            card += shown.telling(members, facts.feature_names)
         for title, points in zip(("most central", "least confident"), groups, strict=True):
-            drawn = (_tile(facts, i, shown.drawn(i, members), kind) for i in points.tolist())
+            drawn = (_tile(facts, i, pictures.drawn(i)) for i in points.tolist())
             card += f'<h4>{title}</h4><div class="tiles">{"".join(drawn)}</div>'
         cards += f'<article class="card">{card}</article>'
-    body = f'<div class="cards {kind}s">{cards}</div>'
-    return section("members", "Members", body, words(f"{kind}s"))
+    body = f'<div class="cards pictures">{cards}</div>'
+    return section("members", "Members", body, words("pictures"))
 
 
-def _tile(facts: Facts, point: int, inner: str, css: str) -> str:
+def _tile(facts: Facts, point: int, inner: str) -> str:
     label = f"{facts.row(point)}, confidence {facts.confidence.values[point]:.2f}"
     if facts.classes is not None:
         label += f", class {facts.class_names[facts.classes[point]]}"
     return (
-        f'<button type="button" tabindex="-1" class="tile {css}" data-point="{point}" '
+        f'<button type="button" tabindex="-1" class="tile picture" data-point="{point}" '
         f'title="{escape(label)}" aria-label="{escape(label)}">{inner}</button>'
     )
 
@@ -212,7 +169,7 @@ def _largest_disagreements(facts: Facts) -> str:
             f"<b>{wrong[a, b]:,}</b> of class {escape(facts.class_names[a])} in cluster "
             f"{escape(facts.cluster_names[clusters[b]])}{own}"
         )
-        lines.append(f"<li>{_show_button(text, cluster=clusters[b], true_class=a)}</li>")
+        lines.append(f"<li>{show_button(text, cluster=clusters[b], true_class=a)}</li>")
     return f'<h3>Largest disagreements</h3><ol class="worst">{"".join(lines)}</ol>' if lines else ""
 
 
@@ -222,17 +179,17 @@ def _cells(facts: Facts) -> str:
     shares = counts / counts.sum(axis=1, keepdims=True)
     head = "".join(
         f'<th scope="col">'
-        f"{_show_button(f'{_swatch(c)}{escape(facts.cluster_names[c])}', cluster=c)}</th>"
+        f"{show_button(f'{swatch(c)}{escape(facts.cluster_names[c])}', cluster=c)}</th>"
         for c in clusters
     )
     rows = []
     for a, name in enumerate(facts.class_names):
         cells = (
             f'<td class="{"on" if matched[b] == a else "off"}" style="--share:{shares[a, b]:.3f}">'
-            f"{_show_button(f'{count:,}', cluster=clusters[b], true_class=a) if count else ''}</td>"
+            f"{show_button(f'{count:,}', cluster=clusters[b], true_class=a) if count else ''}</td>"
             for b, count in enumerate(counts[a])
         )
-        rows.append(row(_show_button(escape(name), true_class=a), cells))
+        rows.append(row(show_button(escape(name), true_class=a), cells))
     return filled("confusion.html", n_clusters=len(clusters), head=head, rows="".join(rows))
 
 
@@ -260,15 +217,3 @@ def _definitions(items: Mapping[str, str], css: str, bold: Collection[str] = ())
         for name, value in items.items()
     )
     return f'<dl class="{css}">{inner}</dl>' if items else ""
-
-
-def _swatch(place: int) -> str:
-    """A dot in the colour of a cluster or class."""
-    return f'<i class="swatch" style="--colour:var(--c{place})"></i>'
-
-
-def _show_button(words: str, *, cluster: int | None = None, true_class: int | None = None) -> str:
-    """A button that shows only the points of a cluster, of a class, or of both at once."""
-    which = "" if cluster is None else f' data-show-cluster="{cluster}"'
-    which += "" if true_class is None else f' data-show-class="{true_class}"'
-    return f'<button type="button" class="show"{which}>{words}</button>'

@@ -56,6 +56,7 @@ class Columns(Enum):
     FEW_IN_SEVERAL_UNITS = "a table of few columns with different units"
     ONE_UNIT = "a table whose columns share one unit"
     SEVERAL_UNITS = "a table whose columns have different units"
+    PREPARED = "a table whose columns have been standardised"
 
     @property
     def of_a_table(self) -> bool:
@@ -151,6 +152,11 @@ def auto_candidates(columns: Columns, options: dict[str, Any]) -> Candidates:
     if columns is Columns.FEW_IN_SEVERAL_UNITS:
         distances = LocalScalingSpectralClustering(**options)
         return [("sc, standardised", _standardized(distances))]
+    if columns is Columns.PREPARED:
+        return [
+            ("knn, by distances", NeighborGraph(metric="euclidean", **options)),
+            ("kmeans", KMeans(n_init=10)),
+        ]
     # After standardising, the mean point is the origin: without the constant coordinate a point
     # and its mirror image would get the same code.
     affine_srsg = _standardized(SRSG(affine=True, **options))

@@ -87,6 +87,10 @@ class StabilitySearch(ClusterMixin, BaseEstimator):
         Number of clusters; "auto" lets every candidate find its own, on at most 6,000 points; if a
         tree wins, that of all points has the last word. For tables, three graphs or more settle on
         the median; fewer are compared at all numbers that were found.
+    prepared : bool
+        Whether the columns have their weights already, as in a :class:`srsg.PreparedClusterer`
+        around the search: "auto" then compares nearest neighbours by distances with K-means,
+        and scales nothing.
     n_resamples : int
         Samples of the points per candidate; tables get one more. Twice as many if the best two
         are close.
@@ -150,6 +154,7 @@ class StabilitySearch(ClusterMixin, BaseEstimator):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "candidates": [StrOptions({"auto", "graphs"}), Mapping, list, tuple],
         "n_clusters": [Interval(Integral, 2, None, closed="left"), StrOptions({"auto"})],
+        "prepared": ["boolean"],
         "n_resamples": [Interval(Integral, 2, None, closed="left")],
         "random_state": ["random_state"],
         "n_jobs": [Integral, None],
@@ -159,6 +164,7 @@ class StabilitySearch(ClusterMixin, BaseEstimator):
     candidates: Literal["auto", "graphs"] | Mapping[str, Any] | Sequence[tuple[str, Any]] = "auto"
     n_clusters: NClusters = "auto"
     _: KW_ONLY
+    prepared: bool = False
     n_resamples: int = 2
     random_state: RandomState = None
     n_jobs: int | None = None
@@ -190,7 +196,7 @@ class StabilitySearch(ClusterMixin, BaseEstimator):
         if self.n_clusters != "auto":
             check_cluster_count(self.n_clusters, X.shape[0])
         rng = check_random_state(self.random_state)
-        columns = look_at_columns(X)
+        columns = Columns.PREPARED if self.prepared else look_at_columns(X)
         X = self._searched(X, columns)
         candidates = self._candidates(columns, X)
         seed = int(rng.randint(2**31 - 1))

@@ -103,7 +103,8 @@ def read_array(
         )
     if kind == ".parquet":
         _parquet()  # the client needs it to understand the answer
-    request = Request(labels=labels, columns=columns, variable=variable)
+    # Other columns than numbers need a common scale, which points on workers do not get.
+    request = Request(labels=labels, columns=columns, variable=variable, mixed=False)
     threads = max(1, sum(living_workers(client).values()))
 
     def submit(place: str) -> list[Any]:

@@ -35,7 +35,7 @@ def feature_rows(path: str, start: int, end: int, columns: tables.Columns) -> ND
     with ParquetFile(path) as file:
         ends = np.cumsum([0, *_row_groups(file)])
         groups = np.flatnonzero((ends[1:] > start) & (ends[:-1] < end))
-        table = file.read_row_groups(groups.tolist(), columns=list(columns.features))
+        table = file.read_row_groups(groups.tolist(), columns=columns.sources)
     skipped = start - int(ends[groups[0]])
     frame = frame_of(table.slice(skipped, end - start))
     return tables.feature_matrix(path, frame, columns)

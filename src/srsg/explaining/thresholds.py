@@ -1,0 +1,187 @@
+"""A cluster in two or three thresholds: a small tree that tells its members from other points."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.tree import DecisionTreeClassifier
+
+from srsg.files.rules import ColumnRule
+from srsg.types import FloatArray
+
+MOST_LEAVES = 4
+"""Leaves of a tree: three thresholds."""
+
+WORTH_ONE_MORE = 0.02
+"""By how much one more threshold must raise the F score."""
+
+
+class Thresholds(NamedTuple):
+    """A description of a cluster, and how well it fits.
+
+    Attributes
+    ----------
+    text : str
+        Such as ``price > 30 and colour is red``; empty if no threshold describes the cluster.
+    precision : float
+        The share of members among the points that it describes.
+    recall : float
+        The share of members that it describes.
+    """
+
+    text: str
+    precision: float
+    recall: float
+
+
+def thresholds_of(
+    rules: Sequence[ColumnRule], columns: Sequence[NDArray], members: NDArray[np.bool_]
+) -> Thresholds:
+    """The thresholds that describe the members best, few of them.
+
+    Parameters
+    ----------
+    rules : sequence of ColumnRule
+        The columns that may be named.
+    columns : sequence of ndarray of shape (n,)
+        Their values: numbers, days, or positions of levels.
+    members : ndarray of shape (n,)
+        Whether each point is in the cluster.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from srsg.explaining.thresholds import thresholds_of
+    >>> from srsg.files.rules import ColumnRule
+    >>> price, size = np.arange(40.0), np.tile([1.0, 2.0], 20)
+    >>> members = (price > 12) & (size == 2)
+    >>> thresholds_of([ColumnRule("price"), ColumnRule("size")], [price, size], members)
+    Thresholds(text='size > 1.5 and price > 12', precision=1.0, recall=1.0)
+    """
+    if not rules or members.all() or not members.any():
+        return Thresholds("", 0.0, 0.0)
+    shares = [
+        _level_shares(rule, values, members) for rule, values in zip(rules, columns, strict=True)
+    ]
+    X = np.column_stack(
+        [
+            _filled(values) if share is None else share[values.astype(int)]
+            for values, share in zip(columns, shares, strict=True)
+        ]
+    )
+    best, best_score = Thresholds("", 0.0, 0.0), 0.0
+    for n_leaves in range(2, MOST_LEAVES + 1):
+        tree = DecisionTreeClassifier(
+            max_leaf_nodes=n_leaves, min_samples_leaf=2, class_weight="balanced", random_state=0
+        ).fit(X, members)
+        leaves, precision, recall = _best_leaves(tree.apply(X), members)
+        score = 2 * precision * recall / (precision + recall)
+        if score > best_score + WORTH_ONE_MORE:
+            text = ", or ".join(_texts(tree.tree_, leaves, rules, shares, X))
+            best, best_score = Thresholds(text, precision, recall), score
+    return best
+
+
+def _level_shares(
+    rule: ColumnRule, values: NDArray, members: NDArray[np.bool_]
+) -> FloatArray | None:
+    """The share of members of each level, of unknown ones last; None for numbers.
+
+    In this order of the levels, one threshold makes the best split of all (Breiman et al. 1984).
+    """
+    if rule.kind != "category":
+        return None
+    place = np.where(values < 0, len(rule.levels), values).astype(int)
+    count = np.bincount(place, minlength=len(rule.levels) + 1)
+    return np.bincount(place, members, len(rule.levels) + 1) / np.maximum(count, 1)
+
+
+def _filled(values: NDArray) -> NDArray:
+    known = np.isfinite(values)
+    return np.where(known, values, np.median(values[known]) if known.any() else 0.0)
+
+
+def _best_leaves(leaf: NDArray, members: NDArray[np.bool_]) -> tuple[set[int], float, float]:
+    """The leaves whose union has the best F score: the purest first, as many as raise it."""
+    sizes, inside = np.bincount(leaf), np.bincount(leaf, members)
+    order = [int(i) for i in np.argsort(-inside / np.maximum(sizes, 1), kind="stable") if inside[i]]
+    right, chosen = np.cumsum(inside[order]), np.cumsum(sizes[order])
+    last = int(np.argmax(2 * right / (chosen + members.sum())))
+    return (
+        set(order[: last + 1]),
+        float(right[last] / chosen[last]),
+        float(right[last] / members.sum()),
+    )
+
+
+def _texts(
+    tree: Any,
+    leaves: set[int],
+    rules: Sequence[ColumnRule],
+    shares: Sequence[FloatArray | None],
+    X: FloatArray,
+) -> list[str]:
+    """Each branch of the tree that leads to chosen leaves only, in words."""
+    found: list[str] = []
+
+    def below(node: int) -> set[int]:
+        left, right = tree.children_left[node], tree.children_right[node]
+        return {node} if left < 0 else below(left) | below(right)
+
+    def walk(node: int, bounds: dict[int, tuple[float, float]]) -> None:
+        if below(node) <= leaves:
+            parts = (_in_words(rules[j], shares[j], X[:, j], *ends) for j, ends in bounds.items())
+            found.append(" and ".join(parts))
+        elif below(node) & leaves:
+            column, cut = int(tree.feature[node]), float(tree.threshold[node])
+            low, high = bounds.get(column, (-np.inf, np.inf))
+            walk(tree.children_left[node], bounds | {column: (low, min(high, cut))})
+            walk(tree.children_right[node], bounds | {column: (max(low, cut), high)})
+
+    walk(0, {})
+    return found
+
+
+def _in_words(
+    rule: ColumnRule, share: FloatArray | None, values: FloatArray, low: float, high: float
+) -> str:
+    """A condition on one column."""
+    if share is not None:
+        of_levels = share[:-1]
+        chosen = [bool(low < part <= high) for part in of_levels]
+        named = [level for level, is_in in zip(rule.levels, chosen, strict=True) if is_in]
+        others = [level for level, is_in in zip(rule.levels, chosen, strict=True) if not is_in]
+        negative = len(others) < len(named)
+        listed = " or ".join(others if negative else named)
+        return f"{rule.column} is {'not ' if negative else ''}{listed}"
+    ends = [None if np.isinf(end) else _cut_in_words(rule, values, end) for end in (low, high)]
+    if ends[0] is not None and ends[1] is not None:
+        return f"{rule.column} from {ends[0]} to {ends[1]}"
+    return f"{rule.column} > {ends[0]}" if ends[1] is None else f"{rule.column} <= {ends[1]}"
+
+
+def _cut_in_words(rule: ColumnRule, values: FloatArray, cut: float) -> str:
+    """A threshold with all digits that it needs."""
+    rounded = round_between(values, cut)
+    return rule.shown(rounded) if rule.kind == "date" else f"{rounded:,.15g}"
+
+
+def round_between(values: FloatArray, cut: float) -> float:
+    """The number of fewest digits that separates the values as the threshold does.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from srsg.explaining.thresholds import round_between
+    >>> round_between(np.array([1.234, 1.312]), 1.273)
+    1.3
+    """
+    below, above = values[values <= cut].max(), values[values > cut].min()
+    for digits in range(1, 17):
+        rounded = float(f"{cut:.{digits}g}")
+        if below <= rounded < above:
+            return rounded
+    return float(below)

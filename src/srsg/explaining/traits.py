@@ -1,0 +1,211 @@
+"""In which columns the members of a cluster differ from all other points, and by how much.
+
+The effect of a column is Cliff's delta: how much more often a member has the larger value than
+another point does, over all pairs of the two. It is 1 if every member has more than every other
+point, 0 if there is no difference, and does not depend on units or logarithms. For one level of a
+category it is the difference of its shares. Intervals hold for clusters that were given; as they
+were found in the same columns, take the intervals for descriptions, not for tests.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+
+from srsg.files.rules import ColumnRule
+
+CONFIDENT = 1.96
+"""Standard errors on both sides of an effect: 95 %."""
+
+LEAST_EFFECT = 0.15
+"""Smaller effects are not worth a word."""
+
+CLEAR_EFFECT = 1 / 3
+"""Smaller effects do not name a cluster: of three pairs, two are as they would be by chance."""
+
+
+@dataclass(frozen=True)
+class Trait:
+    """A column in which a cluster differs from all other points.
+
+    Attributes
+    ----------
+    rule : ColumnRule
+        The column.
+    level : str or None
+        Of a category, the level that makes the difference.
+    effect, low, high : float
+        Cliff's delta from -1 to 1, and its 95 % interval.
+    inside, outside : float
+        The median of the members and of all others; for a level, its shares.
+    middle : tuple of float
+        The quartiles of the members.
+    """
+
+    rule: ColumnRule
+    level: str | None
+    effect: float
+    low: float
+    high: float
+    inside: float
+    outside: float
+    middle: tuple[float, float]
+
+    @property
+    def title(self) -> str:
+        """The column, with the level."""
+        return self.rule.column if self.level is None else f"{self.rule.column} = {self.level}"
+
+    def shown(self, value: float) -> str:
+        """A value of the column in its unit; a share in per cent."""
+        return self.rule.shown(value) if self.level is None else f"{value:.0%}"
+
+    @property
+    def words(self) -> str:
+        """The difference in a few words, such as high price, or colour red."""
+        more = self.effect > 0
+        if self.level is not None:
+            usual = self.inside >= 0.5 or self.inside > 2 * self.outside
+            kind = f"{self.rule.column} {self.level}"
+            return (kind if usual else f"more {kind}") if more else f"less {kind}"
+        if self.rule.kind == "date":
+            return f"{'late' if more else 'early'} {self.rule.column}"
+        return f"{'high' if more else 'low'} {self.rule.column}"
+
+    def __str__(self) -> str:
+        inside, outside = self.shown(self.inside), self.shown(self.outside)
+        if self.level is None:
+            inside += f" ({self.shown(self.middle[0])} to {self.shown(self.middle[1])})"
+        return f"{self.title} {inside} against {outside}"
+
+
+def traits_of(
+    rules: Sequence[ColumnRule],
+    columns: Sequence[NDArray],
+    cluster: NDArray[np.intp],
+    n_clusters: int,
+) -> list[list[Trait]]:
+    """The traits of every cluster, the largest effects first.
+
+    Parameters
+    ----------
+    rules : sequence of ColumnRule
+        The columns.
+    columns : sequence of ndarray of shape (n,)
+        Their values: numbers, days, or positions of levels.
+    cluster : ndarray of shape (n,)
+        The cluster of each point, from 0.
+    n_clusters : int
+        Number of clusters.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from srsg.explaining.traits import traits_of
+    >>> from srsg.files.rules import ColumnRule
+    >>> cluster = np.repeat([0, 1], 20)
+    >>> found = traits_of([ColumnRule("price")], [np.arange(40.0) ** 2], cluster, 2)
+    >>> found[1][0].words, found[1][0].effect, str(found[1][0])
+    ('high price', 1.0, 'price 870.5 (612.8 to 1,173) against 90.5')
+    """
+    sizes = np.bincount(cluster, minlength=n_clusters)
+    found: list[list[Trait]] = [[] for _ in range(n_clusters)]
+    for rule, values in zip(rules, columns, strict=True):
+        of_column = _of_category if rule.kind == "category" else _of_numbers
+        for place, trait in enumerate(of_column(rule, values, cluster, sizes)):
+            if (
+                trait is not None
+                and abs(trait.effect) >= LEAST_EFFECT
+                and trait.low * trait.high > 0
+            ):
+                found[place].append(trait)
+    return [sorted(traits, key=lambda trait: -abs(trait.effect)) for traits in found]
+
+
+def _of_numbers(
+    rule: ColumnRule, values: NDArray, cluster: NDArray[np.intp], sizes: NDArray
+) -> list[Trait | None]:
+    known = np.isfinite(values)
+    values, cluster = values[known], cluster[known]
+    sizes = np.bincount(cluster, minlength=len(sizes))
+    sums = np.bincount(cluster, rankdata(values), minlength=len(sizes))
+    traits: list[Trait | None] = []
+    for place, size in enumerate(sizes):
+        others = len(values) - size
+        if not size or not others:
+            traits.append(None)
+            continue
+        larger = (sums[place] - size * (size + 1) / 2) / (size * others)
+        low, high = _interval(float(larger), int(min(size, others)))
+        mine = cluster == place
+        first, inside, third = np.percentile(values[mine], [25, 50, 75]).tolist()
+        outside = float(np.median(values[~mine]))
+        effect = (2 * float(larger) - 1, 2 * low - 1, 2 * high - 1)
+        traits.append(Trait(rule, None, *effect, inside, outside, (first, third)))
+    return traits
+
+
+def _interval(larger: float, n_pairs: int) -> tuple[float, float]:
+    """Wilson's interval of a share of pairs.
+
+    As many pairs as the smaller group has members are independent of each other; all other pairs
+    only make the share more certain.
+    """
+    spread = CONFIDENT**2 / n_pairs
+    middle = (larger + spread / 2) / (1 + spread)
+    half = np.sqrt(larger * (1 - larger) * spread + spread**2 / 4) / (1 + spread)
+    return max(middle - half, 0.0), min(middle + half, 1.0)
+
+
+def _of_category(
+    rule: ColumnRule, values: NDArray, cluster: NDArray[np.intp], sizes: NDArray
+) -> list[Trait | None]:
+    counts = np.zeros((len(sizes), len(rule.levels)))
+    known = values >= 0
+    np.add.at(counts, (cluster[known], values[known].astype(int)), 1)
+    traits: list[Trait | None] = []
+    for mine, size in zip(counts, sizes, strict=True):
+        groups, of_groups = (
+            np.array([size, len(values) - size]),
+            np.array([mine, counts.sum(axis=0) - mine]),
+        )
+        if not groups.all():
+            traits.append(None)
+            continue
+        inside, outside = of_groups / groups[:, np.newaxis]
+        # Of two levels, the one that is more common here.
+        level = int(np.argmax(np.round(np.abs(inside - outside), 9) + 1e-9 * (inside > outside)))
+        effect = float(inside[level] - outside[level])
+        # Agresti and Caffo (2000): one more of each kind in both groups.
+        shares = (of_groups[:, level] + 1) / (groups + 2)
+        error = CONFIDENT * np.sqrt((shares * (1 - shares) / (groups + 2)).sum())
+        middle = shares[0] - shares[1]
+        ends = min(float(middle - error), effect), max(float(middle + error), effect)
+        share = float(inside[level])
+        traits.append(
+            Trait(
+                rule,
+                rule.levels[level],
+                effect,
+                *ends,
+                share,
+                float(outside[level]),
+                (share, share),
+            )
+        )
+    return traits
+
+
+def in_words(traits: Sequence[Trait], most: int = 3) -> str:
+    """A short name made of the largest differences.
+
+    Examples
+    --------
+    >>> from srsg.explaining.traits import in_words
+    >>> in_words([])
+    'like all others'
+    """
+    named = [trait.words for trait in traits[:most] if abs(trait.effect) >= CLEAR_EFFECT]
+    return ", ".join(named) or "like all others"
