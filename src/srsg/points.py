@@ -446,6 +446,12 @@ def is_memory_mapped(array: Any) -> bool:
     return array is not None
 
 
+def is_read_only(x: Any) -> bool:
+    """Whether points are an array, or a sparse matrix, that nobody may write to."""
+    values = x.data if sparse.issparse(x) else x
+    return isinstance(values, np.ndarray) and not values.flags.writeable
+
+
 def stored(blocks: Iterable[NDArray], shape: tuple[int, ...], dtype: type[np.floating]) -> NDArray:
     """An array in a file that is deleted together with the array."""
     # The map stays valid after the file is closed; the system frees the file with its last view.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import joblib
 import numpy as np
 import pandas as pd
 import pytest
@@ -31,6 +32,8 @@ from srsg.coding.coder import nearest_fitted
 from srsg.coding.local_scaling import local_scaling_rows
 from srsg.cutting.affinity import largest_codes
 from srsg.explaining.fitted import cluster_shares, nearest_shares
+from srsg.kernels.correlations import nearest, violators
+from srsg.kernels.lasso import solve_working_sets
 from srsg.points import unit_points
 from srsg.running import ThreadEngine
 from support import plain
@@ -305,6 +308,20 @@ def test_the_fitted_points_are_a_copy(digits):
         labels = model.predict(digits[2])
         X[:] = 1
         np.testing.assert_array_equal(model.predict(digits[2]), labels)
+
+
+@pytest.mark.parametrize("sparse_points", [False, True])
+def test_a_model_that_is_mapped_from_a_file_needs_no_kernels_of_its_own(tmp_path, sparse_points):
+    X = load_digits().data[:60]
+    X = sparse.csr_array(np.hstack([X, np.zeros((60, 200))])) if sparse_points else X
+    model = L1Graph(3, random_state=0).fit(X)
+    codes = model.transform(X[:5]).toarray()
+    joblib.dump(model, tmp_path / "model")
+    mapped = joblib.load(tmp_path / "model", mmap_mode="r")
+    kernels = (nearest, violators, solve_working_sets)
+    before = [len(kernel.signatures) for kernel in kernels]
+    np.testing.assert_array_equal(mapped.transform(X[:5]).toarray(), codes)
+    assert [len(kernel.signatures) for kernel in kernels] == before
 
 
 # The paper's data

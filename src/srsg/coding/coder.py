@@ -24,6 +24,7 @@ from srsg.points import (
     EqualPoints,
     Points,
     UnitRows,
+    is_read_only,
     name_rows,
     root_mean_square_length,
     row_lengths,
@@ -191,8 +192,10 @@ def graph_of_points(
 
 def distinct_points(rows: Any, equal: EqualPoints, digests: bytes | None, run: Engine) -> Points:
     """The distinct points, where the engine can use them."""
-    if equal.all_differ:
+    if equal.all_differ and not is_read_only(rows):
         return replace(run.points(rows), digests=digests)
+    # Read-only points, as joblib maps those of a model from a file, are copied: numba would compile
+    # all kernels again for them.
     return run.points(take_rows(rows, equal.first))
 
 
