@@ -1,6 +1,6 @@
 """How often are clusters found in data without any, and in data with some?
 
-    python -m benchmarks.structure [--repeats 4] [--out docs/results/parts/structure.md]
+    python -m benchmarks.structure [--repeats 10] [--out docs/results/parts/structure.md]
 
 ``structure_found_`` and the confidence on data without clusters, and on Gaussian blobs that move
 apart. The first table has the rule itself (:mod:`srsg.explaining.valleys`) on labels by K-means,
