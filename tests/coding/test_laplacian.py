@@ -13,6 +13,7 @@ from srsg.datasets import make_union_of_subspaces
 from srsg.estimators import laplacian_l1_graph
 from srsg.points import unit_points
 from srsg.running import ThreadEngine
+from srsg.running.config import CODE_BYTES, NEIGHBOR_BYTES
 
 
 @pytest.fixture(scope="module")
@@ -75,9 +76,9 @@ def test_little_memory_does_without(problem, monkeypatch):
     for memory in ("20MB", "100GB"):
         with config_context(max_memory=memory):
             LaplacianL1Graph(3, random_state=0).fit_graph(points.x)
-    # Half of what the points and codes leave.
-    assert 0 < seen[0] < 10_000_000
-    assert seen[1] == laplacian.GRAM_BYTES
+    # Half of what the points (in float64 and float32), four codes and the neighbours leave.
+    taken = len(points.x) * (12 * points.x.shape[1] + 4 * CODE_BYTES + 5 * NEIGHBOR_BYTES)
+    assert seen == [(20_000_000 - taken) // 2, laplacian.GRAM_BYTES]
 
 
 def plain_violations(points, codes, lam):

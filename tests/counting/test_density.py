@@ -1,5 +1,7 @@
 """The number of clusters of two or three columns, by the valleys of their density."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -160,4 +162,18 @@ def test_a_sample_of_many_points_decides(monkeypatch):
         lambda x, *rest: sizes.append(len(x)) or search_dense(x, *rest),
     )
     assert counted(LocalScalingSpectralClustering(), X).n_clusters == 3
-    assert sizes == [300]
+    assert sizes == [300, 500]  # the second time for the structure, of up to 1,500 points
+
+
+def test_dense_groups_say_nothing_about_other_clusters():
+    """Labels that cut through the groups were sure of themselves, because there are groups."""
+    X, y = make_moons(200, noise=0.05, random_state=0)
+    model = LocalScalingSpectralClustering(2, random_state=0).fit(X)
+
+    def p_value(labels):
+        return counts.p_value_of_valleys(model.graph_, replace(model._clusters, labels=labels))
+
+    assert p_value(y) == 0
+    assert p_value(np.where(np.arange(200) == 7, 1 - y, y)) == 0  # one point astray
+    assert p_value((X[:, 0] > X[:, 0].mean()).astype(int)) > 0.05
+    assert p_value((np.arange(200) == 7).astype(int)) > 0.05

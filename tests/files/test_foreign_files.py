@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import socket
 import time
 
@@ -14,7 +15,7 @@ from pyarrow import feather, parquet
 
 from srsg.files import FileError, images, read_points, write_labels
 from srsg.files.contents import Request
-from support.file_samples import X
+from support.file_samples import Exploit, X
 
 
 def external_storage(file, secret):
@@ -127,3 +128,19 @@ def test_a_folder_that_is_called_like_a_table(tmp_path):
         assert read(path).to_pydict() == {"id": [0, 1], "label": [0, 1]}
     with pytest.raises(FileError, match="is a folder; name a file"):
         write_labels(tmp_path / "x.csv", [0, 1])
+
+
+@pytest.mark.parametrize("ending", [".npy", ".npz", ".mat", ".csv", ".pkl"])
+def test_pickles_are_never_run(tmp_path, ending):
+    """Neither in an array of objects nor as a whole file of any name."""
+    path, mark = tmp_path / f"f{ending}", tmp_path / "was run"
+    objects = np.array([Exploit(mark)], dtype=object)
+    writers = {".npy": np.save, ".npz": lambda path, array: np.savez(path, X=array)}
+    for write in (writers.get(ending), lambda path, array: path.write_bytes(pickle.dumps(array))):
+        if write is not None:
+            write(path, objects)
+            with pytest.raises(FileError):
+                read_points(path)
+    assert not mark.exists()
+    pickle.loads(pickle.dumps(objects))
+    assert mark.exists()  # it would have been seen

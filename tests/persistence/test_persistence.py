@@ -32,6 +32,7 @@ from srsg.files import FileError
 from srsg.persistence import FORMAT, load_model, save_model
 from support.cli_runs import good, run
 from support.estimators import ALL_ESTIMATORS, assert_same
+from support.file_samples import Exploit
 from support.model_files import craft, model_parts
 
 X = load_digits().data[:120]
@@ -411,16 +412,6 @@ def test_a_newer_format_is_refused(saved):
     craft(saved, format=FORMAT + 1, srsg="9.9")
     with pytest.raises(ValueError, match=rf"model\.srsg has format {FORMAT + 1}.*srsg 9\.9"):
         load_model(saved)
-
-
-class Exploit:
-    """Touches a file when it is unpickled."""
-
-    def __init__(self, target):
-        self.target = str(target)
-
-    def __reduce__(self):
-        return (open, (self.target, "w"))
 
 
 def test_pickles_are_refused_and_not_run(path, tmp_path):

@@ -24,6 +24,7 @@ from srsg.running.progress import Progress, send_progress_to
 from srsg.running.store import FolderStore, fingerprint, read_arrays
 from support.clusters import Disturbed
 from support.estimators import assert_same
+from support.file_samples import Exploit
 
 X = load_digits().data[:120]
 SIGNED = np.random.default_rng(0).standard_normal((120, 20))
@@ -127,6 +128,19 @@ def test_objects_are_never_written(tmp_path):
     with pytest.raises(TypeError):
         FolderStore(tmp_path).save("scan", {"rows": np.array([{}, None])})
     assert not list(tmp_path.iterdir())
+
+
+def test_pickles_in_a_store_are_not_run(tmp_path):
+    """A file is refused before a pickle in it is read, not only because its checksum differs."""
+    store, mark = FolderStore(tmp_path), tmp_path / "was run"
+    store.save("scan", {"rows": np.arange(3)})
+    (path,) = tmp_path.glob("*.npz")
+    np.savez(path, rows=np.array([Exploit(mark)], dtype=object))
+    with pytest.warns(UserWarning, match="is damaged"):
+        assert load_rows(store) == []
+    assert not mark.exists()
+    np.load(path, allow_pickle=True)["rows"]
+    assert mark.exists()  # it would have been seen
 
 
 def test_a_file_of_other_work_is_not_taken(tmp_path):

@@ -16,10 +16,11 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.metrics.cluster import contingency_matrix
 from sklearn.utils import check_random_state
 
 from srsg.coding.coder import graph_of_points
-from srsg.counting.density import search_dense
+from srsg.counting.density import dense_groups, search_dense
 from srsg.counting.eigengaps import estimate_n_clusters, substantial_components
 from srsg.counting.reproducibility import (
     DENSE_UP_TO,
@@ -51,6 +52,9 @@ decide."""
 
 LEAST_FOR_DENSITY = 20
 """The fewest points for which a density can be measured."""
+
+ALIKE = 0.9
+"""Clusters are dense groups if this share of each lies in groups that are mostly its own."""
 
 IN_A_CONE = 0.5
 """Many features of unit points whose mean is at least this long: they lie in a cone, as images do.
@@ -135,15 +139,21 @@ def p_value_of_valleys(fitted: FittedGraph, clusters: Clusters) -> float:
     """How likely the valleys between the clusters of a graph are if there are none.
 
     See :func:`srsg.explaining.valleys.valley_p_value`. Curved clusters have no valley along a
-    straight line. But all clusters lie apart if the points of a few columns have as many dense
-    groups, or if the graph of a method by distances falls into components that share the points.
+    straight line. But all clusters lie apart if they are dense groups of points of a few columns,
+    or if the graph of a method by distances falls into components that share the points.
     """
     distinct = fitted.equal.first
     rows = distinct[some_rows(len(distinct))]
     if counted_by(fitted.n_features) == "density" and len(rows) >= LEAST_FOR_DENSITY:
-        dense = search_dense(*_places(fitted, dense_rows(fitted_rows(fitted)[rows])))
+        places, dimension = _places(fitted, dense_rows(fitted_rows(fitted)[rows]))
+        dense = search_dense(places, dimension)
         if dense.structure_found and dense.n_clusters >= clusters.n_clusters:
-            return 0.0
+            groups = dense_groups(places, dense.n_clusters)
+            table = contingency_matrix(clusters.labels[rows], groups)
+            # Groups belong to the cluster that has most of their points.
+            own = np.where(table == table.max(axis=0), table, 0).sum(axis=1)
+            if (own >= ALIKE * table.sum(axis=1)).all():
+                return 0.0
     if not fitted.coder.unit and _share_the_points(substantial_components(fitted.affinity)):
         return 0.0
     p_value = valley_p_value(fitted.given_points(rows), clusters.labels[rows])
@@ -156,8 +166,7 @@ def p_value_of_valleys(fitted: FittedGraph, clusters: Clusters) -> float:
 
 def with_structure(counted: ScoredCounts, fitted: FittedGraph, clusters: Clusters) -> ScoredCounts:
     """The evidence for a number of clusters, with whether these clusters lie apart."""
-    dense = counted_by(fitted.n_features) == "density" and counted.structure_found
-    return replace(counted, structure_found=dense or p_value_of_valleys(fitted, clusters) <= LEVEL)
+    return replace(counted, structure_found=p_value_of_valleys(fitted, clusters) <= LEVEL)
 
 
 def counted_by(n_features: int) -> Literal["density", "halves", "samples"]:

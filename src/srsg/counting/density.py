@@ -18,11 +18,12 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from scipy.spatial import cKDTree
 
 from srsg.counting.reproducibility import MOST_CLUSTERS, ScoredCounts
 from srsg.kernels.density import absorbed_peaks, spanning_tree
-from srsg.types import FloatArray
+from srsg.types import FloatArray, IntArray
 
 LEAST_NEIGHBORS = 8
 """The fewest neighbours to measure a density by: with fewer, it varies by chance alone."""
@@ -82,6 +83,28 @@ def valley_depths(points: FloatArray, n_neighbors: int) -> FloatArray:
     >>> np.exp(valley_depths(points, 1)).round(6)
     array([8., 1., 1., 1., 1.])
     """
+    return -np.sort(-_valleys(points, n_neighbors)[1])
+
+
+def dense_groups(points: NDArray, n_groups: int) -> NDArray[np.intp]:
+    """The dense groups with the deepest valleys between them: a number from 0 on for each point.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from srsg.counting.density import dense_groups
+    >>> points = np.append(np.arange(20.0), 50 + np.arange(30.0))[:, None]
+    >>> np.bincount(dense_groups(points, 2))
+    array([20, 30])
+    """
+    ends, depths = _valleys(points, n_neighbors_for(len(points)))
+    left, right = ends[np.argsort(depths, kind="stable")[: len(points) - n_groups]].T
+    tree = sparse.coo_array((np.ones(len(left)), (left, right)), shape=(len(points),) * 2)
+    return sparse.csgraph.connected_components(tree, directed=False)[1]
+
+
+def _valleys(points: NDArray, n_neighbors: int) -> tuple[IntArray, FloatArray]:
+    """The edges of a tree of the points, and the depth of the valley that each of them crosses."""
     points = np.ascontiguousarray(points, dtype=np.float64)
     points = points / (np.abs(points).max() or 1.0)  # squares of huge numbers stay finite
     radius = cKDTree(points).query(points, [n_neighbors + 1])[0][:, 0]
@@ -92,7 +115,7 @@ def valley_depths(points: FloatArray, n_neighbors: int) -> FloatArray:
     order = np.argsort(lengths, kind="stable")
     peaks = np.empty(n_edges, np.int64)
     absorbed_peaks(ends, order, radius, peaks)
-    return -np.sort(-np.log(lengths[order] / radius[peaks]))
+    return ends[order], np.log(lengths[order] / radius[peaks])
 
 
 def filled_dimension(points: FloatArray, n_neighbors: int) -> float:

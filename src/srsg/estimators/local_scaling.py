@@ -14,7 +14,7 @@ from srsg.graph import Coded, FittedGraph
 from srsg.points import Points
 from srsg.running import Engine
 
-KERNEL_COPIES = 3.5
+KERNEL_COPIES = 3
 """How many dense kernels there are at once while one is made and cut."""
 
 
