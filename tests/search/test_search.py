@@ -353,3 +353,19 @@ def test_a_tree_of_many_points_is_counted_again(monkeypatch):
         assert search.results_["cut"] == [name]
         assert search.n_clusters_ == search.results_["n_clusters"][0] == number
         assert len(np.unique(search.labels_)) == number
+
+
+def test_a_search_takes_the_work_of_fifteen_fits_at_most(monkeypatch):
+    """As many products of all points with all points, by their numbers and features."""
+    rng = np.random.default_rng(0)
+    X = np.repeat(rng.standard_normal((3, 120)), 40, axis=0) + rng.standard_normal((120, 120))
+    built = []
+
+    def counting(coder, points, run):
+        built.append((len(points) / len(X)) ** 2 * points.shape[1] / X.shape[1])
+        return build_graph(coder, points, run)
+
+    monkeypatch.setattr("srsg.estimators.base.build_graph", counting)
+    search = StabilitySearch(n_clusters=3, random_state=0).fit(X)
+    assert len(search.results_["candidate"]) == 3
+    assert sum(built) <= 15
