@@ -40,6 +40,9 @@ vectors' transpose: 16 float32 numbers are one cache line, and the tile stays in
 VALUES_IN_CACHE = 2**17
 """How many values are scaled at once: they stay in the processor's cache."""
 
+FEW_VALUES = 0.05
+"""Points with this share of values other than zero, or less, are mostly zero."""
+
 Run: TypeAlias = Callable[[Callable[[slice], Any], Sequence[slice]], Iterable[Any]]
 """Python's ``map``, or that of some threads."""
 
@@ -428,6 +431,12 @@ def unit_rows(block: NDArray) -> NDArray[np.floating]:
 def dense_rows(x: UnitRows) -> NDArray[np.floating]:
     """A block of points as an array."""
     return x.toarray() if sparse.issparse(x) else x
+
+
+def mostly_zero(X: Any) -> bool:
+    """Whether nearly all entries are zero, as words in texts are."""
+    n_values = X.count_nonzero() if sparse.issparse(X) else np.count_nonzero(X)
+    return bool(n_values <= FEW_VALUES * np.prod(X.shape))
 
 
 def is_memory_mapped(array: Any) -> bool:

@@ -8,9 +8,11 @@ from scipy import sparse
 from sklearn.datasets import make_blobs
 
 from srsg import SRSG, LocalScalingSpectralClustering, RidgeGraph
-from srsg.counting.counts import MANY_FEATURES, counted_by
+from srsg.counting.counts import MANY_FEATURES, _Counting, counted_by
 from srsg.counting.stability import modularity, search_stable
+from srsg.cutting.cut import CutOptions
 from srsg.datasets import make_union_of_subspaces
+from srsg.running import ThreadEngine
 from support.estimators import counted
 
 
@@ -33,6 +35,42 @@ def test_two_stable_groups_do_not_hide_ten_clusters():
     labels = {2: group, 10: cluster}
     found = search_stable(graph, [labels.get] * 3, [np.arange(200)] * 3, [2, 10])
     assert found.n_clusters == 10
+
+
+@pytest.mark.parametrize(("counts", "usual"), [([3, 9, 90], 9), ([2, 60], 2), ([4, 20], 20)])
+def test_a_usual_number_where_the_evidence_is_the_same(counts, usual):
+    cluster = np.arange(60) // 6
+    graph = 1.0 * (cluster[:, None] == cluster)
+    found = search_stable(graph, [lambda count: cluster] * 3, [np.arange(60)] * 3, counts)
+    assert found.n_clusters == usual
+
+
+def parts_of(graph):
+    """What the two samples of a count have of 40 points: 30 of them each."""
+    rng = np.random.RandomState(0)
+    counting = _Counting(graph, CutOptions(), rng, ThreadEngine(1))
+    return list(counting.parts(graph.points, [np.arange(30), np.arange(10, 40)], rng))
+
+
+def test_samples_have_different_features():
+    """Each half of the features is in one sample, the constant coordinate in both."""
+    X = np.random.default_rng(0).standard_normal((40, MANY_FEATURES))
+    graph = SRSG(affine=True).fit_graph(X).graph_
+    parts = parts_of(graph)
+    for part in parts:
+        assert part.shape == (30, MANY_FEATURES // 2 + 1)
+        np.testing.assert_allclose(np.linalg.norm(part, axis=1), 1)
+    # A point in both samples: its halves, scaled back by the constant, have all of its features.
+    point = graph.points[15]
+    halves = [part[row, :-1] / part[row, -1] for part, row in zip(parts, (15, 5), strict=True)]
+    found = np.sort(np.concatenate(halves))
+    np.testing.assert_allclose(found, np.sort(point[:-1] / point[-1]))
+
+
+def test_sparse_features_are_not_halved():
+    X = sparse.random_array((40, 400), density=0.03, rng=np.random.default_rng(0), format="csr")
+    parts = parts_of(SRSG().fit_graph(X).graph_)
+    assert [part.shape for part in parts] == [(30, 400)] * 2
 
 
 def test_labels_that_no_sample_shows_again_are_no_structure():

@@ -21,6 +21,7 @@ from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.exceptions import NotFittedError
 
 from srsg import SMCE, SRSG, L1Graph, LocalScalingSpectralClustering
+from srsg.estimators.base import scored_counts
 from srsg.explaining.confidence import membership
 from srsg.explaining.layout import plane
 from srsg.files import FileError
@@ -127,7 +128,8 @@ def test_page_shows_the_numbers_of_clusters_tried(digits, tmp_path):
     model = SRSG("auto", random_state=0).fit(X[:200])
     page = Page(write_report(tmp_path / "p.html", model, X[:200]))
     assert f"The dashed line is at {model.n_clusters_}, the number chosen." in page.words
-    assert "Next: " + ", ".join(map(str, model.best_counts(3)[1:])) in page.words
+    others = scored_counts(model).others()
+    assert " and ".join(f"{count} ({score:.2g})" for count, score in others) in page.words
     assert "No structure found" not in page.words
     chart = next(f for _, f in page.elements if f.get("aria-label", "").startswith("Scores of"))
     assert str(len(model.cluster_counts_)) in chart["aria-label"]

@@ -13,6 +13,7 @@ from sklearn.preprocessing import StandardScaler
 
 from srsg import SRSG, L1Graph, NeighborGraph, PreparedClusterer, RidgeGraph, StabilitySearch
 from srsg.coding.coder import build_graph
+from srsg.counting.counts import MANY_FEATURES
 from srsg.counting.reproducibility import ScoredCounts
 from srsg.datasets import make_union_of_subspaces
 from srsg.explaining.confidence import confidence
@@ -207,6 +208,22 @@ def test_three_graphs_settle_on_the_median(monkeypatch, numbers, used):
     assert search.results_["n_clusters"] == used
     assert search.n_clusters_ == used[search.best_index_]
     assert search.cluster_counts_.tolist() == [2, search.n_clusters_]
+
+
+def test_many_features_are_compared_at_one_number(monkeypatch):
+    """That of the graph whose samples agree best; the evidence is the best of all graphs."""
+    found = iter([(4, [0.2, 0.8, 0.3]), (7, [0.1, 0.5, 0.9]), (4, [0.4, 0.7, 0.2])])
+
+    def counted(estimator, *, random_state):
+        number, scores = next(found)
+        return ScoredCounts(number, np.array([3, 4, 7]), np.array(scores), True)
+
+    monkeypatch.setattr(L1Graph, "count_clusters", counted)
+    candidates = {str(place): L1Graph(lam=0.1) for place in range(3)}
+    X, _ = make_union_of_subspaces(100, n_subspaces=4, n_features=MANY_FEATURES, random_state=0)
+    search = StabilitySearch(candidates, random_state=0).fit(X)
+    assert search.results_["n_clusters"] == [7, 7, 7]
+    assert search.cluster_count_scores_.tolist() == [0.4, 0.8, 0.9]
 
 
 def test_iris_is_counted():

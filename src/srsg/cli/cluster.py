@@ -123,10 +123,11 @@ def _counted(estimator: Any) -> list[str]:
 
     number = estimator.n_clusters_
     counted = scored_counts(estimator) if hasattr(estimator, "cluster_counts_") else None
-    if counted is None or counted.sure or not counted.others():
+    if counted is None or counted.sure:
         return [f"-k was not given: {number} clusters were found."]
-    either = " or ".join(str(other) for other, _ in counted.others())
-    lines = [f"-k was not given: probably {number} clusters (or {either})."]
+    others = " or ".join(str(other) for other, _ in counted.others())
+    either = f" (or {others})" if others else ""
+    lines = [f"-k was not given: probably {number} clusters{either}."]
     for other in estimator.other_counts_:
         for whole, parts in list(other.parts.items())[:MOST_CHANGES]:
             merged = f"clusters {', '.join(map(str, parts))} are one"

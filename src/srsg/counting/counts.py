@@ -1,16 +1,16 @@
 """The number of clusters of a fitted graph, by samples, by halves or by density.
 
 With 100 features or more, the clusters of the right number are found again in samples of the
-points, and have few links between them (:mod:`srsg.counting.stability`). The clusters of tables
-touch each other: there, the clusters of the right number are found again in the other half of the
-points (:mod:`srsg.counting.reproducibility`). With three columns or fewer, any cloud of points can
-be cut with few links, and in the same way again and again. But there the density of the points can
-be measured (:mod:`srsg.counting.density`).
+points and features, and have few links between them (:mod:`srsg.counting.stability`). The clusters
+of tables touch each other: there, the clusters of the right number are found again in the other
+half of the points (:mod:`srsg.counting.reproducibility`). With three columns or fewer, any cloud of
+points can be cut with few links, and in the same way again and again. But there the density of the
+points can be measured (:mod:`srsg.counting.density`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -37,7 +37,7 @@ from srsg.cutting.embedding import auto_bridge, unit_length_rows
 from srsg.explaining.fitted import fitted_rows
 from srsg.explaining.valleys import LEVEL, some_rows, valley_p_value
 from srsg.graph import FittedGraph
-from srsg.points import Points, dense_rows
+from srsg.points import Points, dense_rows, mostly_zero, unit_points
 from srsg.running import Engine
 from srsg.running.progress import quietly
 from srsg.types import Graph, IntArray, RandomState
@@ -210,11 +210,27 @@ class _Counting:
         whole = self.fitted if n_points == self.fitted.n else self.graph_of(x)
         most, labellers = counts[-1], []
         with self.run.progress.stage("number of clusters", 3) as stage:
-            for fitted in (whole, *(self.graph_of(x[rows]) for rows in samples)):
+            for fitted in (whole, *map(self.graph_of, self.parts(x, samples, rng))):
                 labellers.append(self.labeller(fitted, STABLE_N_INIT, most, seed)[1])
                 stage.advance()
         graph = whole.merged(whole.affinity)
         return search_stable(graph, labellers, [np.arange(n_points), *samples], counts)
+
+    def parts(self, x: Any, samples: list[IntArray], rng: np.random.RandomState) -> Iterator[Any]:
+        """Two samples of the points ``x``, with different halves of the features if these are many.
+
+        Labels that depend on some features alone are not found again. Sparse features are not
+        halved, since their halves share hardly anything.
+        """
+        n_features = self.fitted.n_features
+        if counted_by(n_features) != "samples" or mostly_zero(x):
+            yield from (x[rows] for rows in samples)
+            return
+        constant = np.arange(n_features, x.shape[1])  # belongs to both halves
+        halves = np.split(rng.permutation(n_features), [n_features // 2])
+        for rows, half in zip(samples, halves, strict=True):
+            part = x[rows][:, np.sort(np.concatenate([half, constant]))]
+            yield unit_points(part, keep_zero_rows=True).x if self.fitted.coder.unit else part
 
     def by_halves(self, x: Any, graph: Graph, counts: list[int]) -> ScoredCounts:
         """The number of clusters that halves of the points ``x`` agree on; ``graph`` is theirs."""

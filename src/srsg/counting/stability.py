@@ -1,7 +1,8 @@
 """How many clusters are found again in samples of the points, and hold together in the graph.
 
 Stability alone falls for two or three large groups, which any sample shows again. Modularity alone
-cuts long clusters into pieces. Their product does neither.
+cuts long clusters into pieces. Their product does neither. Where it is flat, as on sparse texts,
+what is known of all data decides: a few or some dozen clusters are usual, hundreds are not.
 """
 
 from __future__ import annotations
@@ -16,10 +17,15 @@ from scipy import sparse
 
 from srsg.counting.reproducibility import ScoredCounts
 from srsg.metrics import adjusted_mutual_info
-from srsg.types import Graph, IntArray
+from srsg.types import FloatArray, Graph, IntArray
 
 LEAST_STABILITY = 0.5
 """Agreement between samples below which labels say more about the samples than about the data."""
+
+USUAL, SPREAD = 10.0, 3.0
+"""A usual number of clusters, and the standard deviation of its logarithm: of two numbers that are
+as stable and modular, the one nearer to ten is taken, but a hundred needs only 1.3 times the
+evidence of ten. On 29 sets of eleven families spreads from 2.6 to 4.5 count alike."""
 
 Labels = Callable[[int], IntArray]
 """From a number of clusters to labels."""
@@ -67,10 +73,22 @@ def stability(labels: Sequence[IntArray], samples: Sequence[IntArray]) -> float:
     return float(np.mean(agreements))
 
 
+def usual(counts: Sequence[int]) -> FloatArray:
+    """How usual numbers of clusters are, relative to ten: a log-normal prior.
+
+    Examples
+    --------
+    >>> from srsg.counting.stability import usual
+    >>> usual([2, 10, 50, 100]).round(2)
+    array([0.87, 1.  , 0.87, 0.74])
+    """
+    return np.exp(-((np.log(np.array(counts) / USUAL) / SPREAD) ** 2) / 2)
+
+
 def search_stable(
     graph: Graph, labellers: Sequence[Labels], samples: Sequence[IntArray], counts: Sequence[int]
 ) -> ScoredCounts:
-    """Score numbers of clusters by stability times the square of modularity.
+    """Score numbers of clusters by stability, squared modularity and how usual they are.
 
     Parameters
     ----------
@@ -104,6 +122,6 @@ def search_stable(
         stable.append(stability(labels, samples))
         modular.append(modularity(graph, labels[0]))
     relative = np.maximum(modular, 0.0) / max(*modular, np.finfo(float).tiny)
-    scored = ScoredCounts.of(counts, np.array(stable) * relative**2)
+    scored = ScoredCounts.of(counts, np.array(stable) * relative**2 * usual(counts))
     least = stable[counts.index(scored.n_clusters)]
     return replace(scored, structure_found=least >= LEAST_STABILITY)

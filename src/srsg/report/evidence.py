@@ -8,6 +8,7 @@ import numpy as np
 
 from srsg.counting.counts import counted_by
 from srsg.counting.stability import LEAST_STABILITY
+from srsg.estimators.base import scored_counts
 from srsg.graph import symmetrized
 from srsg.registry import methods as all_methods
 from srsg.report.charts import histogram, line_chart
@@ -226,9 +227,10 @@ def cluster_counts(facts: Facts) -> str:
     )
     rule = words(f"by_{counted_by(facts.model.n_features_in_)}")
     caption = f"{rule} {words('chosen_count', chosen=chosen)}"
-    next_best = source.best_counts(3)[1:]
-    if next_best:
-        caption += words("next_counts", counts=", ".join(map(str, next_best)))
+    counted = scored_counts(source)
+    others = " and ".join(f"{count} ({score:.2g})" for count, score in counted.others())
+    if others:
+        caption += words("sure_count" if counted.sure else "other_counts", counts=others)
     if not source.structure_found_:
         caption += words("no_count")
     return _card("Number of clusters", chart, caption)

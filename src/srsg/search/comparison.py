@@ -38,7 +38,7 @@ COUNTING_COSTS = 20
 """About how many fits on a sample it costs to find a number of clusters, for the time left."""
 
 ENOUGH_FOR_A_MEDIAN = 3
-"""So many graphs that count settle on the median of their numbers: one that is far off has no say.
+"""So many graphs of a table settle on the median of their numbers: one that is far off has no say.
 Of two, each keeps its own number, and the more stable graph decides."""
 
 
@@ -89,12 +89,12 @@ class Comparison:
 
     def compared(self, n_clusters: NClusters, rounds: Rounds) -> Compared:
         """Count the clusters of each candidate, and score them."""
-        counted, models = self.counted(n_clusters, settle=bool(rounds[1]))
+        counted, models = self.counted(n_clusters, table=bool(rounds[1]))
         scores, cuts = self.scores([each.n_clusters for each in counted], rounds)
         return Compared(counted, scores, cuts, models)
 
     def counted(
-        self, n_clusters: NClusters, *, settle: bool
+        self, n_clusters: NClusters, *, table: bool
     ) -> tuple[list[ScoredCounts], dict[int, Any]]:
         """The number of clusters of each candidate, and the graphs of all points built for it."""
         models: dict[int, Any] = {}
@@ -118,7 +118,7 @@ class Comparison:
                         models[place] = model
                     self.whole.advance(COUNTING_COSTS)
             found.append(counted)
-        return _settled(found, ENOUGH_FOR_A_MEDIAN if settle else len(found) + 1), models
+        return _settled(found, table=table), models
 
     def scores(self, own: list[int], rounds: Rounds) -> tuple[Scores, list[str | None]]:
         """The scores of the candidates, given the number of clusters of each, and their cuts.
@@ -210,7 +210,7 @@ class Comparison:
             return Fitted(model, labels, sure, counted)
 
 
-def _settled(found: Sequence[ScoredCounts | None], enough: int) -> list[ScoredCounts]:
+def _settled(found: Sequence[ScoredCounts | None], *, table: bool) -> list[ScoredCounts]:
     """The numbers of clusters to compare the candidates at; None for those that cannot count."""
     counted = [each for each in found if each is not None]
     if not counted:
@@ -218,9 +218,33 @@ def _settled(found: Sequence[ScoredCounts | None], enough: int) -> list[ScoredCo
             "n_clusters='auto' needs a candidate of this package, which finds the number: give "
             "n_clusters, or add one to candidates."
         )
-    if len(counted) >= enough:
+    if not table:
+        return [best_evidence(counted)] * len(found)
+    if len(counted) >= ENOUGH_FOR_A_MEDIAN:
         # The smaller of two in the middle, and the first graph that found it.
         middle = sorted(each.n_clusters for each in counted)[(len(counted) - 1) // 2]
         return [next(each for each in counted if each.n_clusters == middle)] * len(found)
     # A candidate that cannot count is compared at the first number found.
     return [each or counted[0] for each in found]
+
+
+def best_evidence(counted: Sequence[ScoredCounts]) -> ScoredCounts:
+    """The evidence of several graphs: for each number, that of the graph with the largest score.
+
+    Scores are the agreement between samples, which graphs that suit the data have at their number.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from srsg.counting.reproducibility import ScoredCounts
+    >>> from srsg.search.comparison import best_evidence
+    >>> graphs = [ScoredCounts.of([2, 3], np.array(scores)) for scores in ([0.4, 0.3], [0.2, 0.9])]
+    >>> best_evidence(graphs).n_clusters, best_evidence(graphs).scores
+    (3, array([0.4, 0.9]))
+    """
+    best: dict[int, float] = {}
+    for each in counted:
+        for count, score in zip(each.counts.tolist(), each.scores.tolist(), strict=True):
+            best[count] = max(score, best.get(count, score))
+    counts = sorted(best)
+    return ScoredCounts.of(counts, np.array([best[count] for count in counts]))

@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -23,6 +22,7 @@ from srsg.estimators.base import attributes_of_counts, learn, noted_input, score
 from srsg.explaining.confidence import Confidence, predict_with_confidence
 from srsg.explaining.unwrapping import clusterer_of, points_as_clustered
 from srsg.explaining.valleys import LEVEL, valley_p_value
+from srsg.points import mostly_zero
 from srsg.running.progress import progress_for
 from srsg.running.warnings import made_dense
 from srsg.search.candidates import (
@@ -42,9 +42,6 @@ from srsg.types import FloatArray, Matrix, NClusters, RandomState
 TIE = 0.02
 """Scores of tables that are still this close after the second round of samples are a tie, which the
 first of the candidates wins. With many features only equal scores are."""
-
-FEW = 0.05
-"""Features that are zero but for this share or less, as words in texts are, are not halved."""
 
 LEAST_POINTS = 10
 """The fewest points that samples can be drawn from."""
@@ -201,7 +198,7 @@ class StabilitySearch(ClusterMixin, BaseEstimator):
         candidates = self._candidates(columns, X)
         seed = int(rng.randint(2**31 - 1))
         rounds = draw_rounds(
-            X.shape, self.n_resamples, rng, table=columns.of_a_table, halve=share_of_values(X) > FEW
+            X.shape, self.n_resamples, rng, table=columns.of_a_table, halve=not mostly_zero(X)
         )
         n_drawn = min(len(sample.rows) for sample in rounds[0])
         if self.n_clusters != "auto" and self.n_clusters > n_drawn:
@@ -346,11 +343,6 @@ class StabilitySearch(ClusterMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-
-def share_of_values(X: Any) -> float:
-    """The share of entries that are not zero."""
-    return (X.count_nonzero() if sparse.issparse(X) else np.count_nonzero(X)) / np.prod(X.shape)
 
 
 def _lie_apart(model: Any, X: Any, counted: ScoredCounts) -> bool:
