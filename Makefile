@@ -7,7 +7,7 @@ BASE := $(VENV)/.base
 READY := $(VENV)/.ready
 PIP := $(RUN) -m pip install --disable-pip-version-check
 
-.PHONY: demo test paper fuzz faults bench docs docs-open release clean
+.PHONY: demo test paper fuzz faults bench bench-large docs docs-open release clean
 
 demo: $(BASE)
 	$(RUN) -m srsg demo
@@ -40,6 +40,11 @@ fuzz: $(READY)
 # Kills, full disks, lost workers: writes docs/reliability.md.
 faults: $(READY)
 	PYTHONPATH=tests $(RUN) -m faults
+
+# Large tables through the whole command, beside one K-means.
+bench-large: $(READY)
+	$(RUN) -m benchmarks.tables
+	$(RUN) -m benchmarks.tables --graphs
 
 bench: $(READY)
 	$(PIP) --quiet --editable ".[bench]"

@@ -178,3 +178,28 @@ def test_new_points_that_are_too_far_are_named():
     model = NeighborGraph(4, metric="euclidean", random_state=0).fit(X)
     with pytest.raises(ValueError, match="too far from the fitted points for distances: rows 1"):
         model.predict(np.vstack([X[:1], 1e200 * X[:1]]))
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_among_all_candidates_the_neighbors_are_exact(n_jobs):
+    pytest.importorskip("faiss")
+    exact = NeighborGraph(4, random_state=0).fit(X)
+    same = NeighborGraph(4, n_candidates=len(X), n_jobs=n_jobs, random_state=0).fit(X)
+    np.testing.assert_array_equal(same.neighbors_, exact.neighbors_)
+    np.testing.assert_allclose(same.codes_.toarray(), exact.codes_.toarray(), atol=1e-12)
+    np.testing.assert_array_equal(same.labels_, exact.labels_)
+
+
+def test_few_candidates_miss_few_neighbors():
+    pytest.importorskip("faiss")
+    points = load_digits().data
+    exact = NeighborGraph().fit_graph(points).neighbors_
+    found = NeighborGraph(n_candidates=30).fit_graph(points).neighbors_
+    hits = [len(np.intersect1d(a, b)) for a, b in zip(exact, found, strict=True)]
+    assert np.mean(hits) / exact.shape[1] > 0.9
+
+
+def test_candidates_are_found_by_directions():
+    pytest.importorskip("faiss")
+    with pytest.raises(ValueError, match=r"n_candidates=30.*metric='cosine'"):
+        NeighborGraph(metric="euclidean", n_candidates=30).fit(X)

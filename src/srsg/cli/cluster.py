@@ -69,7 +69,9 @@ def cluster(
         with settings, announce_compiling(progress), _advice_if_stopped(fitting):
             model.fit(X)
         result = outputs.Result(data, method.name, model, table, X, time.perf_counter() - start)
-        tell(progress, _choices(result.estimator, clusters))
+        with progress.stage("other numbers of clusters", 1):
+            choices = _choices(result.estimator, clusters)
+        tell(progress, choices)
         written = files.by_content()
         if written:
             with progress.stage(f"writing {', '.join(written)}", 1):

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from srsg.coding.candidates import NONE, CandidateIndex, strongest_of
-from srsg.kernels.arrays import Certificate, Codes, InsideTerms, Penalty
+from srsg.coding.neighbors import in_rows
+from srsg.kernels.arrays import Certificate, Codes, InsideTerms, Penalty, SortedLists
 from srsg.kernels.candidates import nearest_candidates, worst_candidates
 from srsg.kernels.codes import renew
 from srsg.kernels.correlations import strongest
@@ -136,6 +137,43 @@ def approximate_l1_codes(
         kkt_violation=certificate.violation,
         dual_gap=certificate.gap,
     )
+
+
+def approximate_lists(
+    points: Points, n_neighbors: int, *, n_candidates: int, engine: Engine | None = None
+) -> SortedLists:
+    """The nearest neighbours of every point among its candidates, with their squared distances.
+
+    As :func:`~srsg.coding.neighbors.nearest_lists`, but for the few that the index misses.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from srsg.coding.approximate import approximate_lists
+    >>> from srsg.points import unit_points
+    >>> approximate_lists(unit_points(load_digits().data), 5, n_candidates=30).index.shape
+    (1797, 5)
+    """
+    engine = engine or ThreadEngine()
+    n_candidates = min(n_candidates, points.n - 1)
+    with engine.progress.stage("index of the points", 1):
+        index = CandidateIndex.of(points, n_candidates)
+    task = partial(_nearest, n_candidates=n_candidates, n_neighbors=n_neighbors)
+    blocks = blocks_of_rows(points.n, SEARCHED_AT_ONCE)
+    label = "nearest neighbours among candidates"
+    return in_rows(engine.map(task, (points, index), blocks, label=label))
+
+
+def _nearest(
+    data: tuple[Points, CandidateIndex], rows: IntArray, *, n_candidates: int, n_neighbors: int
+) -> SortedLists:
+    points, index = data
+    targets, found = points.x[rows], np.empty((len(rows), n_neighbors), np.int64)
+    near = index.search(targets, rows, n_candidates, least=n_neighbors)
+    nearest_candidates(points.for_kernels, kernel_rows(targets), near.ids, found)
+    apart = targets[:, None].astype(np.float64) - points.x[found]
+    squares = np.einsum("ijk,ijk->ij", apart, apart)
+    return SortedLists(found, squares, np.full(len(rows), n_neighbors))
 
 
 def _code(

@@ -9,10 +9,11 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils._param_validation import StrOptions
 
+from srsg.coding.approximate import approximate_lists
 from srsg.coding.coder import Coder, fitted_points
 from srsg.coding.local_scaling import moderate_queries
 from srsg.coding.neighbors import euclidean_lists, nearest_lists, of_moderate_size
-from srsg.estimators.base import GraphClusterer
+from srsg.estimators.base import AT_LEAST_ONE, GraphClusterer
 from srsg.graph import Coded, FittedGraph, symmetrized
 from srsg.points import Points
 from srsg.running import Engine
@@ -34,7 +35,11 @@ class NeighborCoder(Coder):
         return CODE_BYTES + ENTRY_BYTES * min(self.n_neighbors, n_points)
 
     def code(self, points: Points, run: Engine) -> Coded:
-        found = nearest_lists(points, min(self.n_neighbors, points.n - 1), engine=run)
+        count = min(self.n_neighbors, points.n - 1)
+        if self.n_candidates is None:
+            found = nearest_lists(points, count, engine=run)
+        else:
+            found = approximate_lists(points, count, n_candidates=self.n_candidates, engine=run)
         distances = np.sqrt(found.key)
         scale = _scales(distances)
         weights = _weights(found.index, distances, scale)
@@ -60,6 +65,11 @@ class EuclideanNeighborCoder(NeighborCoder):
         if self.affine:
             raise ValueError(
                 f"affine={self.affine} changes no distance: it requires metric='cosine'."
+            )
+        if self.n_candidates is not None:
+            raise ValueError(
+                f"n_candidates={self.n_candidates}: the index is one of directions, and requires "
+                "metric='cosine'."
             )
 
     def code(self, points: Points, run: Engine) -> Coded:
@@ -112,7 +122,7 @@ def _weights(neighbors: IntArray, distances: FloatArray, scale: FloatArray) -> s
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class NeighborGraph(GraphClusterer):
-    """Clustering on the graph of nearest neighbours, which are exact.
+    """Clustering on the graph of nearest neighbours: exact ones, unless ``n_candidates`` is set.
 
     Every point is joined to its nearest neighbours by weights ``exp(-d_ij^2 / (s_i s_j))``, where
     ``s_i`` is the distance of point i to its seventh neighbour (Zelnik-Manor and Perona, 2004).
@@ -126,6 +136,10 @@ class NeighborGraph(GraphClusterer):
         Points that each point is joined to.
     metric : {"cosine", "euclidean"}
         "cosine" compares the directions of the points, "euclidean" the points as they are.
+    n_candidates : int or None
+        Find the neighbours of every point among so many candidates from an index, such as 50,
+        instead of among all points (None): for more points than can all be compared. A few are
+        missed. Needs faiss: ``pip install 'srsg[approximate]'``.
     {affinity}
     {affine, assign_labels, n_init, store, n_jobs, random_state, verbose}
 
@@ -160,12 +174,14 @@ class NeighborGraph(GraphClusterer):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **GraphClusterer._parameter_constraints,
         "metric": [StrOptions({"cosine", "euclidean"})],
+        "n_candidates": [AT_LEAST_ONE, None],
     }
 
     coder: ClassVar[type[Coder]] = NeighborCoder
 
     n_neighbors: int = 15
     metric: Literal["cosine", "euclidean"] = "cosine"
+    n_candidates: int | None = None
     affinity: Affinity = "codes"
     affine: bool | float = False
 
