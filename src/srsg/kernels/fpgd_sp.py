@@ -5,15 +5,24 @@ from collections import namedtuple
 import numpy as np
 
 from srsg.kernels.compiled import ZERO, helper, inlined, kernel
-from srsg.kernels.linalg import assign, cholesky, dot, fill, find_nonzeros, in_float64, multiply
-from srsg.kernels.votes import coefficient, position
+from srsg.kernels.linalg import (
+    assign,
+    cholesky,
+    dot,
+    fill,
+    find_nonzeros,
+    in_float64,
+    multiply,
+    position,
+)
+from srsg.kernels.votes import coefficient
 
 Settings = namedtuple("Settings", "gamma step max_iter tol")
 """What all points share: ``gamma``, the step ``s``, the most iterations (the paper's ``M_p``), and
 the change of the objective below which a run ends."""
 
 Trace = namedtuple("Trace", "objective z v")
-"""Where to record the iterates: row k holds iteration k. Arrays without rows record nothing."""
+"""Where to record the iterates: row k holds iteration k."""
 
 BISECTED_UP_TO = 64
 """Number of coordinates up to which the largest eigenvalue is found by bisection alone. A point
@@ -35,11 +44,6 @@ gradient of every coordinate that took no part."""
 
 
 @inlined()
-def no_trace():
-    return Trace(np.empty(0), np.empty((0, 0)), np.empty((0, 0)))
-
-
-@inlined()
 def hard_threshold(u, step, gamma, c):
     """The proximal map T of eq. (8) for one coordinate."""
     # Where ``c <= 0`` the simplified objective (7) has no penalty, so nothing is cut.
@@ -58,12 +62,11 @@ def objective(fit, z, gamma, c):
     return total
 
 
-@helper()
+@inlined()
 def record(trace, k, value, z, v):
-    if k < trace.objective.shape[0]:
-        trace.objective[k] = value
-        assign(trace.z[k], z)
-        assign(trace.v[k], v)
+    trace.objective[k] = value
+    assign(trace.z[k], z)
+    assign(trace.v[k], v)
 
 
 @inlined()
@@ -72,7 +75,8 @@ def run_fpgd_sp(gram, b, power, c, z, touched, settings, trace):
 
     ``gram`` is ``X_A' X_A``, ``b`` is ``X_A' x`` and ``power`` is ``x' x`` for the coordinates
     A that take part; ``touched`` is set for those that were ever non-zero, in z or in v. The point
-    itself is not among the coordinates, so ``z_i = 0`` holds without a check.
+    itself is not among the coordinates, so ``z_i = 0`` holds without a check. Iterates are recorded
+    in the ``trace``, unless it is None.
     """
     size = z.shape[0]
     step = settings.step
@@ -90,7 +94,8 @@ def run_fpgd_sp(gram, b, power, c, z, touched, settings, trace):
     fit = power - 2 * dot(b, z) + start_power
     value = objective(fit, z, settings.gamma, c)
     iterations = ZERO
-    record(trace, iterations, value, z, v)
+    if trace is not None:
+        record(trace, iterations, value, z, v)
     # Both stay squares until the end. They start at zero or more, because a difference of large
     # numbers may round to less than zero, which has no real root.
     largest = max(fit, 0.0)
@@ -124,7 +129,8 @@ def run_fpgd_sp(gram, b, power, c, z, touched, settings, trace):
         fit = power - 2 * dot(b, z) + dot(z, gram_z)
         previous = value
         value = objective(fit, z, settings.gamma, c)
-        record(trace, iterations, value, z, v)
+        if trace is not None:
+            record(trace, iterations, value, z, v)
         # Strictly less, so that a tolerance of zero never ends a run early.
         if abs(value - previous) < settings.tol:
             break
@@ -273,7 +279,7 @@ def run_on(problem, codes, task, active, settings):
         for k in range(codes.size[row]):
             z[position(active, codes.index[row, k])] = codes.value[row, k]
         own_settings = Settings(settings.gamma, step, settings.max_iter, settings.tol)
-        run = run_fpgd_sp(gram, b, power, c, z, moves, own_settings, no_trace())
+        run = run_fpgd_sp(gram, b, power, c, z, moves, own_settings, None)
         if is_part_of(moves, chosen_for):
             return z, run, own_settings
         safe = stable_step(gram, moves, step)
