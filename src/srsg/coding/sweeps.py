@@ -1,7 +1,5 @@
 """Algorithm 2 of the paper: coordinate descent over the points, each step by FPGD-SP."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
