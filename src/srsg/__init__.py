@@ -3,8 +3,6 @@
 Names are imported when first used, so that ``import srsg`` is instant.
 """
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 

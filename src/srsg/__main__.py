@@ -1,7 +1,5 @@
 """``python -m srsg``, and the ``srsg`` command."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 

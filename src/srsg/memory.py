@@ -1,7 +1,5 @@
 """Amounts of memory: how much is free, and amounts as text."""
 
-from __future__ import annotations
-
 import os
 import re
 from numbers import Real

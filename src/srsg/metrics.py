@@ -1,7 +1,5 @@
 """Agreement of two labellings, by the paper's two measures and others."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import linear_sum_assignment

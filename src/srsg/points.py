@@ -136,6 +136,11 @@ class Points:
             terms = np.diff(self.x.indptr).max(initial=0)
         return (terms + 8) * 2.0**-24
 
+    @cached_property
+    def _no_rests(self) -> NDArray[np.float32]:
+        """What scans without axes leave out of each point, which no kernel changes."""
+        return np.zeros(self.n, np.float32)
+
     def correlations(
         self, vectors: NDArray[np.floating], room: NDArray[np.float32] | None = None
     ) -> NDArray[np.float32]:
@@ -157,7 +162,8 @@ class Points:
     ) -> tuple[NDArray[np.float32], LeftOut]:
         """The :meth:`correlations`, or those along the principal axes, and what these leave out."""
         if self.principal is None:
-            return self.correlations(vectors, room), LeftOut.nothing(len(vectors), self.n)
+            nothing = LeftOut(np.zeros(len(vectors), np.float32), self._no_rests)
+            return self.correlations(vectors, room), nothing
         correlations, left_out = self.principal.correlations(vectors, room[: len(vectors)])
         far = np.flatnonzero(left_out.vectors > self.principal.longest)
         if len(far):

@@ -6,8 +6,6 @@ the inner product of two vectors is that of their leading parts, up to the produ
 their residuals. Points that the bound cannot rule out are compared in full: nothing is lost.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Self
 

@@ -1,7 +1,5 @@
 """All methods by name, for tables and the command line."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import import_module

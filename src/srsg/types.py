@@ -1,7 +1,5 @@
 """Names for the types that signatures share."""
 
-from __future__ import annotations
-
 import os
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """Whether certificates of codes are true, judged by the codes and points alone."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -4,8 +4,6 @@ A coder makes codes of points, and codes of new points over fitted ones. All els
 it returns: the graph, labels, new points, confidence, files. :func:`build_graph` runs it.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from functools import partial

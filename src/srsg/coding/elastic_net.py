@@ -1,7 +1,5 @@
 """The smallest weight of the l1 norm at which a point's code is empty."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from srsg.kernels.arrays import Codes

@@ -1,7 +1,5 @@
 """Algorithm 1 of the paper: fast proximal gradient descent with support projection."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Codes of the Laplacian-regularised l1-graph (Yang et al., 2014)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal

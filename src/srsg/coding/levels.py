@@ -1,7 +1,5 @@
 """Orders for a sweep on several threads, with the same result as the order 0..n-1."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from srsg.kernels.graphs import dependency_levels

@@ -1,7 +1,5 @@
 """The Gaussian kernel with a scale of its own for every point (Zelnik-Manor and Perona, 2004)."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

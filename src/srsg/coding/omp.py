@@ -1,7 +1,5 @@
 """Codes by orthogonal matching pursuit (You, Robinson and Vidal, CVPR 2016)."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

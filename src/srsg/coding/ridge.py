@@ -7,8 +7,6 @@ point i is the product of all points with one vector, ``v_i = M x_i / (1 - x_i' 
 together cost one matrix product, and only the largest entries of every row are kept.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Self

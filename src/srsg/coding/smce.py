@@ -4,8 +4,6 @@ A point is coded over the directions to its nearest neighbours, so that these ne
 near neighbours that span the tangent space of the point's own manifold do that best.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import partial
 

@@ -1,7 +1,5 @@
 """Algorithm 2 of the paper: coordinate descent over the points, each step by FPGD-SP."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Self

@@ -1,7 +1,5 @@
 """From codes to the weighted graph that is clustered."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse

@@ -9,14 +9,13 @@ The restarts of K-means run side by side, with the same labels on any number of 
 A tree of the graph (:mod:`srsg.cutting.tree`) gives labels without an embedding.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from math import log
 from numbers import Integral
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,14 +89,9 @@ class SpectralGraph:
         self, n_dimensions: int, bridge: float | None, run: Engine, *, weighted: bool = True
     ) -> Embedding:
         """Coordinates of the vertices."""
+        weights = self.weights if weighted else None
         return embedded_graph(
-            self.graph,
-            n_dimensions,
-            self.neighbors,
-            bridge,
-            self.cut,
-            run,
-            weights=self.weights if weighted else None,
+            self.graph, n_dimensions, self.neighbors, bridge, self.cut, run, weights=weights
         )
 
     def bridge(self, n_clusters: int) -> float | None:
@@ -310,14 +304,12 @@ def label_embedding(
     n_clusters: int,
     *,
     assign_labels: AssignLabels = "kmeans",
-    n_init: int = 10,
     random_state: RandomState = None,
-    engine: Engine | None = None,
-    weights: FloatArray | None = None,
+    **of_kmeans: Any,
 ) -> NDArray[np.intp]:
     """Labels of embedded vertices: the last step of :func:`srsg.cluster_graph`.
 
-    The parameters are those of that function; in K-means a vertex counts as its weight.
+    The parameters are those of that function, and those of :func:`kmeans_labels`.
 
     Examples
     --------
@@ -341,14 +333,7 @@ def label_embedding(
         raise ValueError(
             f"assign_labels must be 'kmeans', 'discretize' or 'cluster_qr', got {assign_labels!r}."
         )
-    return kmeans_labels(
-        vectors,
-        n_clusters,
-        n_init=n_init,
-        random_state=random_state,
-        engine=engine,
-        weights=weights,
-    )
+    return kmeans_labels(vectors, n_clusters, random_state=random_state, **of_kmeans)
 
 
 def _without_zero_rows(vectors: FloatArray) -> FloatArray:

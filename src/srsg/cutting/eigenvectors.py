@@ -10,8 +10,6 @@ With at least as many random vectors as eigenvectors are wanted, every copy of a
 component in the block, so none can be missed.
 """
 
-from __future__ import annotations
-
 from contextlib import suppress
 from functools import partial
 from math import acosh, ceil

@@ -5,8 +5,6 @@ Each component is solved by itself, where this eigenvalue is simple, so the eige
 clusters that do not touch are exact.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

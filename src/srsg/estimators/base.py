@@ -210,6 +210,8 @@ class GraphClusterer(
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
+        inherited = super(cls, cls)._parameter_constraints
+        cls._parameter_constraints = inherited | cls._parameter_constraints
         cls.__doc__ = _with_shared_texts(cleandoc(cls.__doc__ or ""))
 
     def _coder(self) -> Coder:

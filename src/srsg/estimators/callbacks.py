@@ -1,7 +1,5 @@
 """Fits that report to the callbacks of scikit-learn, where it has them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar

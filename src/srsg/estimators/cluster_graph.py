@@ -1,7 +1,5 @@
 """A graph given as a matrix, clustered: the spectral step of every method here by itself."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse

@@ -1,7 +1,5 @@
 """Elastic-net subspace clustering."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -146,7 +144,6 @@ class ElasticNetGraph(GraphClusterer):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **GraphClusterer._parameter_constraints,
         "lam": [POSITIVE, StrOptions({"auto"})],
         "l1_ratio": [Interval(Real, 0, 1, closed="right")],
         "lam_divisor": [Interval(Real, 1, None, closed="neither")],

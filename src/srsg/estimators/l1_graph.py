@@ -1,7 +1,5 @@
 """The l1-graph, also known as sparse subspace clustering."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, ClassVar, Literal, Self
@@ -190,7 +188,6 @@ class L1Graph(GraphClusterer):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **GraphClusterer._parameter_constraints,
         "lam": [POSITIVE, StrOptions({"auto"})],
         "affine": ["boolean", POSITIVE, StrOptions({"exact"})],
         "weight_share": [Interval(Real, 0, 1, closed="right"), None],

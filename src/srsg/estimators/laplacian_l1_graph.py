@@ -1,7 +1,5 @@
 """The Laplacian-regularised l1-graph."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -137,7 +135,6 @@ class LaplacianL1Graph(GraphClusterer):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **GraphClusterer._parameter_constraints,
         "lam": [POSITIVE],
         "gamma": [POSITIVE],
         "max_sweeps": [AT_LEAST_ONE],

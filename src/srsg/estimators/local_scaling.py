@@ -1,7 +1,5 @@
 """Spectral clustering with a local scale: the paper's SC."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -89,7 +87,6 @@ class LocalScalingSpectralClustering(GraphClusterer):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **GraphClusterer._parameter_constraints,
         "scale_neighbor": [AT_LEAST_ONE],
     }
 

@@ -1,7 +1,5 @@
 """Clustering on the graph of nearest neighbours."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -172,7 +170,6 @@ class NeighborGraph(GraphClusterer):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **GraphClusterer._parameter_constraints,
         "metric": [StrOptions({"cosine", "euclidean"})],
         "n_candidates": [AT_LEAST_ONE, None],
     }

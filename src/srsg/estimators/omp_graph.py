@@ -1,7 +1,5 @@
 """Subspace clustering by orthogonal matching pursuit."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -83,7 +81,6 @@ class OMPGraph(GraphClusterer):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **GraphClusterer._parameter_constraints,
         "n_nonzero": [AT_LEAST_ONE],
         "max_residual": [NOT_NEGATIVE],
         "normalize": ["boolean"],

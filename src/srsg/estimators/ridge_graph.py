@@ -1,7 +1,5 @@
 """Subspace clustering by least squares regression."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -98,7 +96,6 @@ class RidgeGraph(GraphClusterer):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **GraphClusterer._parameter_constraints,
         "ridge": [POSITIVE],
         "n_nonzero": [AT_LEAST_ONE],
     }

@@ -1,7 +1,5 @@
 """Sparse Manifold Clustering and Embedding."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, ClassVar
@@ -126,7 +124,6 @@ class SMCE(GraphClusterer):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **GraphClusterer._parameter_constraints,
         "lam": [POSITIVE],
         "weight_share": [Interval(Real, 0, 1, closed="right")],
     }

@@ -1,7 +1,5 @@
 """The paper's method: the Support Regularized Sparse Graph."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
@@ -207,7 +205,6 @@ class SRSG(GraphClusterer):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **GraphClusterer._parameter_constraints,
         "gamma": [POSITIVE],
         "lam": [POSITIVE],
         "step": [POSITIVE, StrOptions({"auto", "theorem"})],

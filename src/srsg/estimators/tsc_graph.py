@@ -1,7 +1,5 @@
 """Thresholding-based subspace clustering."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar
 

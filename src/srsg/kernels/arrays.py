@@ -35,7 +35,7 @@ class SparseRows(NamedTuple):
 
 
 class LeftOut(NamedTuple):
-    """What inner products leave out: the lengths of the rests of the vectors and of the points.
+    """What inner products leave out: the norms of the residuals of the vectors and of the points.
 
     The exact product of vector p and point t differs by at most ``vectors[p] * points[t]``, and by
     rounding.
@@ -198,7 +198,7 @@ class InsideTerms(NamedTuple):
 
 
 class ScanBounds(NamedTuple):
-    """What a scan of some of the points has to know.
+    """What a scan of some of the points needs to know.
 
     ``first`` is the index of the first of these points among all points. A point violates the
     conditions if its absolute correlation with the residual is above ``half_lam + tol``.

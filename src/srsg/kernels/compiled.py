@@ -52,7 +52,7 @@ def cache_folder(sources):
     caches = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
     own = [sources / "__pycache__", Path(caches, "srsg")]
     for place in [Path(config.CACHE_DIR)] if config.CACHE_DIR else own:
-        with suppress(OSError, RuntimeError):  # not writable, or nobody's home
+        with suppress(OSError, RuntimeError):  # not writable, or no home folder
             folder = place.expanduser() / f"srsg-kernels-{digest}"
             folder.mkdir(parents=True, exist_ok=True)
             tempfile.TemporaryFile(dir=folder).close()  # the only sure sign that it is writable

@@ -10,7 +10,7 @@ import numpy as np
 
 from srsg.kernels.arrays import SortedLists
 from srsg.kernels.compiled import ZERO, helper, kernel
-from srsg.kernels.linalg import dot
+from srsg.kernels.linalg import dot, position
 from srsg.kernels.rows import nonzero_columns, row_distance, row_dot
 
 
@@ -125,8 +125,8 @@ def pull_of(pull, row):
 @helper()
 def pull_at(index, value, t):
     """The pull on point t, given those of a row."""
-    place = np.searchsorted(index, t)
-    return value[place] if place < index.shape[0] and index[place] == t else 0.0
+    place = position(index, t)
+    return value[place] if place >= 0 else 0.0
 
 
 @kernel()

@@ -4,16 +4,16 @@ from collections import namedtuple
 
 import numpy as np
 
+from srsg.kernels import linalg
 from srsg.kernels.compiled import ZERO, helper, inlined, kernel
-from srsg.kernels.linalg import assign, cholesky, dot, fill, find_nonzeros, in_float64, multiply
-from srsg.kernels.votes import coefficient, position
+from srsg.kernels.votes import coefficient
 
 Settings = namedtuple("Settings", "gamma step max_iter tol")
 """What all points share: ``gamma``, the step ``s``, the most iterations (the paper's ``M_p``), and
 the change of the objective below which a run ends."""
 
 Trace = namedtuple("Trace", "objective z v")
-"""Where to record the iterates: row k holds iteration k. Arrays without rows record nothing."""
+"""Where to record the iterates: row k holds iteration k."""
 
 BISECTED_UP_TO = 64
 """Number of coordinates up to which the largest eigenvalue is found by bisection alone. A point
@@ -35,11 +35,6 @@ gradient of every coordinate that took no part."""
 
 
 @inlined()
-def no_trace():
-    return Trace(np.empty(0), np.empty((0, 0)), np.empty((0, 0)))
-
-
-@inlined()
 def hard_threshold(u, step, gamma, c):
     """The proximal map T of eq. (8) for one coordinate."""
     # Where ``c <= 0`` the simplified objective (7) has no penalty, so nothing is cut.
@@ -58,12 +53,11 @@ def objective(fit, z, gamma, c):
     return total
 
 
-@helper()
+@inlined()
 def record(trace, k, value, z, v):
-    if k < trace.objective.shape[0]:
-        trace.objective[k] = value
-        assign(trace.z[k], z)
-        assign(trace.v[k], v)
+    trace.objective[k] = value
+    linalg.assign(trace.z[k], z)
+    linalg.assign(trace.v[k], v)
 
 
 @inlined()
@@ -72,25 +66,27 @@ def run_fpgd_sp(gram, b, power, c, z, touched, settings, trace):
 
     ``gram`` is ``X_A' X_A``, ``b`` is ``X_A' x`` and ``power`` is ``x' x`` for the coordinates
     A that take part; ``touched`` is set for those that were ever non-zero, in z or in v. The point
-    itself is not among the coordinates, so ``z_i = 0`` holds without a check.
+    itself is not among the coordinates, so ``z_i = 0`` holds without a check. Iterates are recorded
+    in the ``trace``, unless it is None.
     """
     size = z.shape[0]
     step = settings.step
-    v = in_float64(z)
+    v = linalg.in_float64(z)
     # Everything goes through the Gram matrix G: an iteration costs size^2, however many features
     # the points have. The gradient is ``2 (G m - b)``.
     m = np.empty(size)
     gram_z = np.empty(size)
     gram_m = np.empty(size)
-    multiply(gram, z, gram_z)
-    gram_start = in_float64(gram_z)
-    start_power = dot(z, gram_z)
+    linalg.multiply(gram, z, gram_z)
+    gram_start = linalg.in_float64(gram_z)
+    start_power = linalg.dot(z, gram_z)
     for t in range(size):
         touched[t] = z[t] != 0.0
-    fit = power - 2 * dot(b, z) + start_power
+    fit = power - 2 * linalg.dot(b, z) + start_power
     value = objective(fit, z, settings.gamma, c)
     iterations = ZERO
-    record(trace, iterations, value, z, v)
+    if trace is not None:
+        record(trace, iterations, value, z, v)
     # Both stay squares until the end. They start at zero or more, because a difference of large
     # numbers may round to less than zero, which has no real root.
     largest = max(fit, 0.0)
@@ -101,13 +97,13 @@ def run_fpgd_sp(gram, b, power, c, z, touched, settings, trace):
         # Eq. (9).
         for t in range(size):
             m[t] = (1 - alpha) * z[t] + alpha * v[t]
-        multiply(gram, m, gram_m)
+        linalg.multiply(gram, m, gram_m)
         # How long the residual gets, and how far m gets from the start: with these the caller
         # shows that no coordinate outside could have moved. Both need only the product with G that
         # the gradient needs anyway.
-        m_power = dot(m, gram_m)
-        largest = max(largest, power - 2 * dot(b, m) + m_power)
-        farthest = max(farthest, m_power - 2 * dot(m, gram_start) + start_power)
+        m_power = linalg.dot(m, gram_m)
+        largest = max(largest, power - 2 * linalg.dot(b, m) + m_power)
+        farthest = max(farthest, m_power - 2 * linalg.dot(m, gram_start) + start_power)
         for t in range(size):
             # Eq. (10) and (11). With ``eta = s / 2``, ``lambda_k alpha_k = s k / (k + 1)``, which
             # stays below s as Algorithm 1 demands.
@@ -120,11 +116,12 @@ def run_fpgd_sp(gram, b, power, c, z, touched, settings, trace):
             if z[t] != 0.0 or v[t] != 0.0:
                 touched[t] = True
         # Computed afresh from z, not updated, so that rounding errors do not add up.
-        multiply(gram, z, gram_z)
-        fit = power - 2 * dot(b, z) + dot(z, gram_z)
+        linalg.multiply(gram, z, gram_z)
+        fit = power - 2 * linalg.dot(b, z) + linalg.dot(z, gram_z)
         previous = value
         value = objective(fit, z, settings.gamma, c)
-        record(trace, iterations, value, z, v)
+        if trace is not None:
+            record(trace, iterations, value, z, v)
         # Strictly less, so that a tolerance of zero never ends a run early.
         if abs(value - previous) < settings.tol:
             break
@@ -158,7 +155,7 @@ def stable_step(gram, moves, step):
     if 2 * step * high <= 1.0:
         return step
     moving = np.empty(moves.shape[0], np.int64)
-    count = find_nonzeros(moves, moving)
+    count = linalg.find_nonzeros(moves, moving)
     # How close the bounds must get, as a fraction: for small problems, as close as they can.
     narrow = 0.0
     if count > BISECTED_UP_TO:
@@ -201,7 +198,7 @@ def power_bound(gram, chosen):
     v = np.empty(size)
     product = np.empty(size)
     # A fixed start: the same problem gives the same step, in any order and on any thread.
-    fill(v, 1.0 / np.sqrt(size))
+    linalg.fill(v, 1.0 / np.sqrt(size))
     value = 0.0
     for _ in range(POWER_ITERATIONS):
         for a in range(size):
@@ -211,8 +208,8 @@ def power_bound(gram, chosen):
         before = value
         # The Rayleigh quotient: never above the largest eigenvalue, and rising from one iteration
         # to the next until rounding stops it.
-        value = dot(v, product)
-        length = np.sqrt(dot(product, product))
+        value = linalg.dot(v, product)
+        length = np.sqrt(linalg.dot(product, product))
         if value - before <= EPSILON * value:
             break
         for a in range(size):
@@ -230,8 +227,8 @@ def is_above_spectrum(gram, moves, bound):
         for j in range(size):
             shifted[k, j] = (bound if k == j else 0.0) - gram[k, j]
     support = np.empty(size, np.int64)
-    count = find_nonzeros(moves, support)
-    return cholesky(shifted, support, count, np.empty((size, size))) == count
+    count = linalg.find_nonzeros(moves, support)
+    return linalg.cholesky(shifted, support, count, np.empty((size, size))) == count
 
 
 @inlined()
@@ -259,25 +256,25 @@ def run_on(problem, codes, task, active, settings):
     # that the check let in may stay zero, and a bound with them would cut the step for nothing.
     for k in range(size):
         c[k] = coefficient(task.votes, active[k])
-        moves[k] = c[k] <= 0 or position(codes.index[row, : codes.size[row]], active[k]) >= 0
+        moves[k] = c[k] <= 0 or linalg.position(codes.index[row, : codes.size[row]], active[k]) >= 0
     step = stable_step(gram, moves, settings.step)
     z = np.empty(size)
     # Which coordinates move is known only after a run. Each further run has a smaller step, and few
     # problems need one. A step is safe for any part of the coordinates that it was chosen for: the
     # largest eigenvalue of a part is no larger.
     chosen_for = np.empty(size, np.bool_)
-    assign(chosen_for, moves)
+    linalg.assign(chosen_for, moves)
     while True:
         # Always from the code before the sweep, so that no trace of a discarded run is left.
-        fill(z, 0.0)
+        linalg.fill(z, 0.0)
         for k in range(codes.size[row]):
-            z[position(active, codes.index[row, k])] = codes.value[row, k]
+            z[linalg.position(active, codes.index[row, k])] = codes.value[row, k]
         own_settings = Settings(settings.gamma, step, settings.max_iter, settings.tol)
-        run = run_fpgd_sp(gram, b, power, c, z, moves, own_settings, no_trace())
+        run = run_fpgd_sp(gram, b, power, c, z, moves, own_settings, None)
         if is_part_of(moves, chosen_for):
             return z, run, own_settings
         safe = stable_step(gram, moves, step)
         if safe >= step:
             return z, run, own_settings
         step = safe
-        assign(chosen_for, moves)
+        linalg.assign(chosen_for, moves)

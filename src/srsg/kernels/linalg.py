@@ -65,6 +65,19 @@ def find_nonzeros(vector, places):
 
 
 @helper()
+def position(index, t):
+    """The place of t in a sorted array, or -1."""
+    low, high = 0, index.shape[0]
+    while low < high:
+        middle = (low + high) // 2
+        if index[middle] < t:
+            low = middle + 1
+        else:
+            high = middle
+    return low if low < index.shape[0] and index[low] == t else -1
+
+
+@helper()
 def in_float64(point):
     """A copy of one point in float64."""
     copy = np.empty(point.shape[0])

@@ -7,7 +7,7 @@ constant, as in :mod:`srsg.kernels.lasso`, where b is the correlations with x pl
 The pull makes the codes dense, with a hundred points and more, so that Gram matrices and their
 factors would cost more than everything else. But the ridge that comes with the pull makes the
 problems well-conditioned, so conjugate gradients take few steps; and every pair of points meets in
-many problems, so that their inner products can be looked up.
+many problems, so their inner products can be looked up.
 """
 
 import numpy as np

@@ -157,7 +157,10 @@ row_count = _operation(
     lambda rows: rows.double.shape[0] + rows.single.shape[0],
 )
 row_length = _operation(
-    "The number of features.", lambda rows: rows.shape[1], lambda rows: rows.n_columns
+    "The number of features.",
+    lambda rows: rows.shape[1],
+    lambda rows: rows.n_columns,
+    lambda rows: rows.double.shape[1],  # the array without rows has as many
 )
 row_dot = _operation(
     "``row_dot(rows, k, vector)``: inner product of row k with a vector, in float64.",

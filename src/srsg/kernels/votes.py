@@ -7,6 +7,7 @@ import numpy as np
 
 from srsg.kernels.codes import residual
 from srsg.kernels.compiled import helper, inlined
+from srsg.kernels.linalg import position
 from srsg.kernels.rows import row_count, row_dot, row_length
 
 NORM_MARGIN = 1.0 + 1e-5
@@ -27,19 +28,6 @@ def insertion_sort(a):
             a[j] = a[j - 1]
             j -= 1
         a[j] = item
-
-
-@helper()
-def position(index, t):
-    """The place of t in a sorted array, or -1."""
-    low, high = 0, index.shape[0]
-    while low < high:
-        middle = (low + high) // 2
-        if index[middle] < t:
-            low = middle + 1
-        else:
-            high = middle
-    return low if low < index.shape[0] and index[low] == t else -1
 
 
 @inlined()
