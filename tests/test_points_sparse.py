@@ -12,8 +12,10 @@ from srsg.kernels.arrays import LeftOut, ScanBounds
 from srsg.kernels.correlations import nearest
 from srsg.points import (
     TILE,
+    EqualPoints,
     Points,
     kernel_rows,
+    name_rows,
     root_mean_square_length,
     row_digests,
     unit_points,
@@ -58,6 +60,30 @@ def test_length_of_rows(texts):
         root_mean_square_length(texts.toarray()), rel=1e-14
     )
     assert root_mean_square_length(sparse.csr_array((3, 2))) == 1.0
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-200, 1e200])
+def test_root_mean_square_of_lengths_that_differ(scale):
+    found = root_mean_square_length(np.array([[3.0, 4.0], [0.0, 1.0], [0.0, 0.0]]) * scale)
+    assert found == pytest.approx(np.sqrt(26 / 3) * scale, rel=1e-14)
+
+
+def test_edges_of_equal_points_add_up():
+    equal = EqualPoints.from_first(np.array([0, 1, 0, 1, 4]))
+    W = np.arange(25.0).reshape(5, 5)
+    W += W.T
+    expected = np.zeros((3, 3))
+    np.add.at(expected, tuple(np.meshgrid(equal.owner, equal.owner, indexing="ij")), W)
+    for kind in (np.asarray, sparse.csr_array):
+        found = equal.merge_graph(kind(W), loops=True)
+        np.testing.assert_array_equal(
+            found.toarray() if sparse.issparse(found) else found, expected
+        )
+
+
+def test_many_rows_are_named_by_the_first_few():
+    assert name_rows(np.array([1, 2, 3]), 3) == "1, 2, 3"
+    assert name_rows(np.array([1, 2, 3, 4]), 3) == "1, 2, 3, ..."
 
 
 def test_correlations_are_within_their_bound(texts):

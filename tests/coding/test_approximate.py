@@ -12,7 +12,7 @@ from sklearn.linear_model import Lasso
 
 from srsg import SRSG, L1Graph, config_context
 from srsg.coding import approximate_l1_codes, l1_codes
-from srsg.coding.candidates import CandidateIndex
+from srsg.coding.candidates import CandidateIndex, check_candidates
 from srsg.persistence import load_model, save_model
 from srsg.points import unit_points
 from srsg.report import write_report
@@ -225,3 +225,9 @@ def test_no_cluster_of_workers_has_an_index():
         pytest.raises(ValueError, match="it requires engine='threads'"),
     ):
         L1Graph(3, n_candidates=20).fit(DIGITS.x)
+
+
+def test_as_many_candidates_as_neighbors_are_enough():
+    check_candidates(5, 5, ThreadEngine(1))
+    with pytest.raises(ValueError, match="n_candidates=4 must be at least n_neighbors=5"):
+        check_candidates(4, 5, ThreadEngine(1))

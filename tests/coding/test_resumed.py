@@ -9,6 +9,8 @@ import pytest
 from sklearn.datasets import load_digits
 
 from srsg.coding import l1_codes, srsg_codes
+from srsg.coding.kept import arrays_of_coded
+from srsg.graph import Coded
 from srsg.points import unit_points
 from srsg.running import ThreadEngine
 from srsg.running.progress import NO_STORE, SILENT, Progress
@@ -55,3 +57,10 @@ def test_sweeps_go_on(tmp_path, label):
     assert label in watched.seen
     np.testing.assert_array_equal(found.codes.toarray(), expected.codes.toarray())
     np.testing.assert_array_equal(found.objective, expected.objective)
+
+
+def test_a_dense_kernel_is_kept():
+    kernel = np.eye(3)
+    arrays = arrays_of_coded(Coded(None, affinity=kernel, learnt={"scale": np.arange(3)}))
+    assert arrays.keys() == {"kernel", "scale"}
+    assert arrays["kernel"] is kernel

@@ -81,3 +81,13 @@ def test_lengths_do_not_hide_valleys_between_directions():
     assert RidgeGraph(4, random_state=0).fit(X).valley_p_value_ < 0.01
     noise = 3 + rng.standard_normal((240, 120))
     assert RidgeGraph(4, random_state=0).fit(noise).valley_p_value_ > 0.05
+
+
+def test_clusters_of_two_points_count():
+    """Each of them says little, all together say much."""
+    rng = np.random.default_rng(0)
+    places = 100 * rng.standard_normal((30, 3))
+    points = np.repeat(places, 2, axis=0) + rng.standard_normal((60, 3))
+    labels = np.repeat(np.arange(30), 2)
+    assert valley_p_value(points, labels) < 0.001
+    assert valley_p_value(points, rng.permutation(labels)) > 0.5

@@ -22,6 +22,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "reliability.md"
 KEPT = ROOT / "docs" / "results" / "parts" / "reliability.json"
+LIMITS = KEPT.with_name("memory-limits.md")
 
 INTRODUCTION = """\
 # What becomes of a fit when something breaks
@@ -38,9 +39,19 @@ from the start (`ulimit -v`) is seen before the work: a fit takes fewer threads,
 one line. Where memory runs out later, a process may die, since OpenBLAS, LLVM and the C library end
 it; no error can be shown then, and what was kept stays whole.
 
-| fault | runs | outcome | same bits |
-|---|---|---|---|
+| fault | runs | outcome | same bits | commit |
+|---|---|---|---|---|
 """
+
+MEMORY = """\
+
+## Limits on memory
+
+Peak of the memory of a process above what it had before, in fits and predictions within
+`max_memory` (`python -m benchmarks.memory_limits --write docs/results/parts/memory-limits.md`;
+at most 1.2 times the limit is wanted). What cannot fit is refused before any work.
+
+{table}"""
 
 CASES = """\
 
@@ -73,7 +84,8 @@ def line(row):
         f"{name.replace('|', '/')[:300]} ({count})" for name, count in row["outcomes"].items()
     )
     bits = f"{row['same']} of {row['compared']}" if row["compared"] else "-"
-    return f"| {row['fault']} | {sum(row['outcomes'].values())} | {outcomes} | {bits} |"
+    counts = f"{sum(row['outcomes'].values())} | {outcomes} | {bits}"
+    return f"| {row['fault']} | {counts} | {row.get('commit', 'older')} |"
 
 
 ORDER = [
@@ -129,7 +141,8 @@ def page(found):
         "again": AGAIN.format(**found["same bits"]) if "same bits" in found else "",
     }
     rows = [row for name in ORDER for row in found.get("faults", {}).get(name, [])]
-    return INTRODUCTION.format(**facts) + "".join(f"{line(row)}\n" for row in rows)
+    memory = MEMORY.format(table=LIMITS.read_text()) if LIMITS.exists() else ""
+    return INTRODUCTION.format(**facts) + "".join(f"{line(row)}\n" for row in rows) + memory
 
 
 def cases(reports):
@@ -150,6 +163,11 @@ def cases(reports):
     return {"rows": rows, "found": head + found if found else ""}
 
 
+def this_commit():
+    command = ["git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"]
+    return subprocess.run(command, capture_output=True, text=True).stdout.strip()
+
+
 def short(what):
     """A finding by its place."""
     match = re.match(r"\w+ at [\w.]+:\d+(: [a-z][a-z ]+)?", what)
@@ -158,13 +176,10 @@ def short(what):
 
 def keep_cases(reports, commit=None):
     """Note what ``python -m fuzz`` has run."""
-    if commit is None:
-        command = ["git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"]
-        commit = subprocess.run(command, capture_output=True, text=True).stdout.strip()
     noted = {
         size: {
             "n_cases": report.n_cases,
-            "commit": commit,
+            "commit": commit or this_commit(),
             "findings": dict(Counter(short(what) for *_, what in report.findings).most_common()),
         }
         for size, report in reports.items()
@@ -196,7 +211,7 @@ def run(names, share):
             continue
         rows = []
         for row in scenarios(share)[name](expected):
-            rows.append(row.as_dict())
+            rows.append(row.as_dict() | {"commit": this_commit()})
             print(line(rows[-1]), flush=True)
             keep(faults={**kept().get("faults", {}), name: rows})
 

@@ -25,6 +25,7 @@ from srsg import (
     PreparedClusterer,
 )
 from srsg.persistence import FORMAT, load_model, save_model
+from srsg.persistence.models import MOST_ROUNDS
 from support.model_files import craft, model_parts
 
 X = load_digits().data[:90]
@@ -520,6 +521,16 @@ def test_a_file_that_names_folders_makes_none(files, path, tmp_path):
     craft(path, parameters=parameters | {"store": str(tmp_path / "store")})
     assert "store: is not a parameter that a file may set" in refused(path)
     assert [each.name for each in tmp_path.iterdir()] == ["model.srsg"]
+
+
+@pytest.mark.parametrize("rounds", [MOST_ROUNDS + 1, 10**15, float("inf"), float("nan")])
+def test_a_file_cannot_ask_for_endless_work(files, path, rounds):
+    path.write_bytes(files["srsg"])
+    parameters = model_parts(path)[0]["parameters"]
+    craft(path, parameters=parameters | {"max_sweeps": rounds})
+    refused(path)
+    craft(path, parameters=parameters | {"max_sweeps": MOST_ROUNDS})
+    assert load_model(path).max_sweeps == MOST_ROUNDS
 
 
 # The archive itself

@@ -132,6 +132,27 @@ def test_the_budget_is_kept(kind, budget):
     assert peak <= in_bytes(budget)
 
 
+@pytest.mark.parametrize("kind", [L1Graph, RidgeGraph, SMCE])
+def test_predict_keeps_the_budget(kind):
+    X = many_points()
+    model = kind(10, n_jobs=2, random_state=0).fit(X[:300])
+    expected = model.predict(X)
+    tracemalloc.start()
+    try:
+        with config_context(max_memory="70MB"):
+            np.testing.assert_array_equal(model.predict(X), expected)
+        assert tracemalloc.get_traced_memory()[1] <= 70e6
+    finally:
+        tracemalloc.stop()
+
+
+def test_predict_refuses_too_little_memory():
+    X = many_points()
+    model = L1Graph(10, n_jobs=2, random_state=0).fit(X[:300])
+    with config_context(max_memory="1MB"), pytest.raises(ValueError, match="1MB' is too little"):
+        model.predict(X)
+
+
 def test_a_small_budget_changes_no_bit():
     X = many_points(2000)
     with config_context(max_memory="30MB"):
