@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from contextlib import contextmanager
 from types import SimpleNamespace
@@ -61,6 +62,11 @@ def test_without_time_a_sample_labels_all_points():
     assert found.approximation_.agreement == 1
     again = searched(max_time=1e-6)
     np.testing.assert_array_equal(again.confidence_, found.confidence_)
+
+
+def test_points_that_were_compared_anyway_are_never_sampled():
+    few = X[: 2 * FIRST]
+    np.testing.assert_array_equal(searched(few, max_time=1e-6).labels_, searched(few).labels_)
 
 
 def test_with_enough_time_the_labels_are_those_without_a_limit(exact):
@@ -156,6 +162,14 @@ def test_command_line_says_what_was_approximated(tmp_path):
     assert load_model(tmp_path / "m.srsg").fit_X_.shape == (FIRST, 6)
     summary = json.loads(good("cluster", table, "-k", 3, "--time", "1e-3", "--json", *files).stdout)
     assert summary["approximation"] == {"n_fitted": FIRST, "agreement": 1.0, "n_compared": FIRST}
+
+
+def test_a_named_method_that_takes_longer_says_so(tmp_path):
+    np.save(tmp_path / "x.npy", X)
+    command = ["cluster", tmp_path / "x.npy", "-m", "knn", "-k", 3, "--store", tmp_path / "kept"]
+    done = good(*command, "--time", "0.001s")
+    assert re.search(r"knn takes about \d+ s and .* for all 900 rows: --method auto", done.stderr)
+    assert "takes about" not in good(*command, "--time", "1h").stderr
 
 
 def test_a_wrong_time_shows_before_the_data_are_read(tmp_path):

@@ -260,7 +260,7 @@ def test_the_graph_of_all_points_is_built_once(monkeypatch, n_clusters):
 
     monkeypatch.setattr("srsg.estimators.base.build_graph", counting)
     monkeypatch.setattr("srsg.explaining.fitted.explained_points", counting_explained)
-    monkeypatch.setattr("srsg.search.search.confidence", counting_confidence)
+    monkeypatch.setattr("srsg.search.sampled.confidence", counting_confidence)
     scaled = PreparedClusterer(L1Graph(affine=True), scale="standard")
     candidates = {"l1": L1Graph(), "ridge": RidgeGraph(), "scaled": scaled}
     search = StabilitySearch(candidates, n_clusters, random_state=0).fit(X)
