@@ -65,8 +65,7 @@ def test_without_time_a_sample_labels_all_points():
 
 
 def test_points_that_were_compared_anyway_are_never_sampled():
-    few = X[: 2 * FIRST]
-    np.testing.assert_array_equal(searched(few, max_time=1e-6).labels_, searched(few).labels_)
+    assert searched(X[: 2 * FIRST], max_time=1e-6).approximation_ is None
 
 
 def test_with_enough_time_the_labels_are_those_without_a_limit(exact):
@@ -177,12 +176,12 @@ def test_a_wrong_time_shows_before_the_data_are_read(tmp_path):
 
 
 def test_the_page_of_many_points_draws_some_of_every_cluster(monkeypatch):
-    monkeypatch.setattr("srsg.report.facts.MOST_DRAWN", 100)
+    monkeypatch.setattr("srsg.report.facts.MOST_DRAWN", 10)
     points = np.vstack([X, np.full((2, 6), 99.0)])
     facts = Facts(KMeans(4, n_init=2, random_state=0).fit(points), points, y=[*Y, 3, 3])
     drawn = facts.drawn()
     assert facts.sizes.sum() == 902
-    assert 100 <= len(drawn.X) < 200
+    assert 10 <= len(drawn.X) < 80
     assert set(drawn.cluster) == set(range(4))
     assert len(drawn.row_ids) == len(drawn.X) == len(drawn.confidence.values) == len(drawn.classes)
     place = drawn.cluster.tolist().index(int(facts.cluster[-1]))
