@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from contextlib import contextmanager
 from types import SimpleNamespace
@@ -67,6 +68,10 @@ def test_without_time_a_sample_labels_all_points():
     assert found.approximation_.agreement == 1
     again = searched(max_time=1e-6)
     np.testing.assert_array_equal(again.confidence_, found.confidence_)
+
+
+def test_points_that_were_compared_anyway_are_never_sampled():
+    assert searched(X[: 2 * FIRST], max_time=1e-6).approximation_ is None
 
 
 def test_with_enough_time_the_labels_are_those_without_a_limit(exact):
@@ -162,17 +167,25 @@ def test_command_line_says_what_was_approximated(tmp_path):
     assert summary["approximation"] == {"n_fitted": FIRST, "agreement": 1.0, "n_compared": FIRST}
 
 
+def test_a_named_method_that_takes_longer_says_so(tmp_path):
+    np.save(tmp_path / "x.npy", X)
+    command = ["cluster", tmp_path / "x.npy", "-m", "knn", "-k", 3, "--store", tmp_path / "kept"]
+    done = good(*command, "--time", "0.001s")
+    assert re.search(r"knn takes about \d+ s and .* for all 900 rows: --method auto", done.stderr)
+    assert "takes about" not in good(*command, "--time", "1h").stderr
+
+
 def test_a_wrong_time_shows_before_the_data_are_read(tmp_path):
     assert "--time 'soon' is not a time" in the_error("cluster", tmp_path / "no", "--time", "soon")
 
 
 def test_the_page_of_many_points_draws_some_of_every_cluster(monkeypatch):
-    monkeypatch.setattr("srsg.report.facts.MOST_DRAWN", 100)
+    monkeypatch.setattr("srsg.report.facts.MOST_DRAWN", 10)
     points = np.vstack([X, np.full((2, 6), 99.0)])
     facts = Facts(KMeans(4, n_init=2, random_state=0).fit(points), points, y=[*Y, 3, 3])
     drawn = facts.drawn()
     assert facts.sizes.sum() == 902
-    assert 100 <= len(drawn.X) < 200
+    assert 10 <= len(drawn.X) < 80
     assert set(drawn.cluster) == set(range(4))
     assert len(drawn.row_ids) == len(drawn.X) == len(drawn.confidence.values) == len(drawn.classes)
     place = drawn.cluster.tolist().index(int(facts.cluster[-1]))

@@ -66,6 +66,8 @@ def cluster(
             if not quiet and method.name != "kmeans":
                 notes += inputs.notes_on_near_rows(X)
         tell(progress, notes)
+        if not quiet and method.builds_graph and method is not SEARCH:
+            tell(progress, inputs.notes_on_cost(model, X, clusters, fitting, progress))
         with settings, announce_compiling(progress), _advice_if_stopped(fitting):
             model.fit(X)
         result = outputs.Result(data, method.name, model, table, X, time.perf_counter() - start)

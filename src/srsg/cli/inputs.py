@@ -6,18 +6,27 @@ from typing import Any
 import numpy as np
 import typer
 from scipy.sparse import issparse
+from sklearn.base import clone
 
 from srsg.cli.bars import tell
 from srsg.cli.cluster_options import SEARCH, Fitting
 from srsg.cli.groups import Preparing, Reading
 from srsg.cli.inspection import MANY, complete_rows, count_near_rows, outweighing_column
+from srsg.explaining.unwrapping import clusterer_of
 from srsg.files import FileError, Table, read_points
 from srsg.files.errors import count_of
 from srsg.files.reading import display_name
 from srsg.files.rules import ColumnRule
 from srsg.files.writing import check_appendable
+from srsg.memory import in_words
 from srsg.registry import Method
 from srsg.running.progress import Progress
+
+TYPICAL = 10
+"""Number of clusters to estimate the time with, where it is not given."""
+
+WORTH_TIMING = 5
+"""A named method is timed on a sample first if this many samples or more make up all points."""
 
 FILLED = {
     "model": "as when the model was fitted",
@@ -187,4 +196,27 @@ def notes_on_near_rows(X: Any) -> list[str]:
     return [
         f"{near} of {len(rows)} rows nearly repeat another, and the graph may fall into pieces: "
         "round the columns to make such rows equal, or use --method kmeans"
+    ]
+
+
+def notes_on_cost(
+    model: Any, X: Any, clusters: int | str, fitting: Fitting, run: Progress
+) -> list[str]:
+    """A note if a method, named by the user, will take longer than the search would."""
+    from srsg.running.config import in_seconds, time_in_words
+    from srsg.search.sampled import FIRST, Winner
+
+    if fitting.scheduler is not None or X.shape[0] <= WORTH_TIMING * FIRST:
+        return []
+    tried = clone(model)
+    clusterer_of(tried).set_params(store=None)  # which is for the graph of all points
+    n_clusters = TYPICAL if isinstance(clusters, str) else clusters
+    winner = Winner(tried, X, n_clusters, None, fitting.random_state, run)
+    limit, memory = in_seconds(fitting.max_time), winner.memory_of(X.shape[0])
+    seconds = winner.seconds_of_all(limit)
+    if seconds <= limit:
+        return []
+    return [
+        f"{fitting.chosen().name} takes about {time_in_words(seconds)} and {in_words(memory)} for "
+        f"all {X.shape[0]:,} rows: --method auto aims at --time {fitting.max_time}"
     ]

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.cluster import KMeans
 
 from srsg.counting.counts import MAX_SAMPLED_POINTS
 from srsg.counting.reproducibility import ScoredCounts
+from srsg.estimators import NeighborGraph, RidgeGraph
 from srsg.explaining.confidence import confidence
 from srsg.explaining.unwrapping import clusterer_of
 from srsg.running.progress import SILENT, Progress, Stage, quietly, send_progress_to
@@ -34,8 +36,10 @@ CUT_TIE = 0.05
 """A tree wins if it is worth at most this share less than the cut by eigenvectors, which cost more
 the more points there are. From 1 to 6 % left-out families of data decide alike."""
 
-COUNTING_COSTS = 20
-"""About how many fits on a sample it costs to find a number of clusters, for the time left."""
+CHEAP, SAMPLE_COSTS, COUNTING_COSTS = (NeighborGraph, RidgeGraph, KMeans), 3, 20
+"""For the time left: a fit on a sample counts as one step for what is cheap and as three for others;
+to find the number of clusters counts as twenty. Rough means of what was measured on images,
+subspaces and tables."""
 
 ENOUGH_FOR_A_MEDIAN = 3
 """So many graphs of a table settle on the median of their numbers: one that is far off has no say.
@@ -155,7 +159,9 @@ class Comparison:
         scores = scores_of(labels, first)
         best = np.sort(scores.total)
         if len(best) == 1 or best[-1] - best[-2] >= CLOSE:
-            self.whole.advance(len(self.candidates) * len(second))
+            self.whole.advance(
+                len(second) * sum(steps_of_sample(each) for _, each in self.candidates)
+            )
             return scores
         # More samples tell more than their number: each is compared with all others.
         more = [self._each(*pair, second, labels_for_each, counts) for pair in self.candidates]
@@ -181,7 +187,7 @@ class Comparison:
                     error.add_note(f"Raised by the candidate {name!r} on a sample of the data.")
                     raise
                 stage.advance()
-                self.whole.advance()
+                self.whole.advance(steps_of_sample(candidate))
         return fits
 
     def fitted(
@@ -208,6 +214,11 @@ class Comparison:
                 model = fresh(candidate, counted.n_clusters, self.seed).fit(self.X)
             labels, sure = clusterer_of(model).labels_, confidence(model, self.X)
             return Fitted(model, labels, sure, counted)
+
+
+def steps_of_sample(candidate: Any) -> int:
+    """What a fit on a sample counts for in the progress."""
+    return 1 if isinstance(clusterer_of(candidate), CHEAP) else SAMPLE_COSTS
 
 
 def _settled(found: Sequence[ScoredCounts | None], *, table: bool) -> list[ScoredCounts]:

@@ -154,6 +154,10 @@ class Timed(NamedTuple):
     seconds: float
     processor: float
 
+    def at_most(self, n_points: int) -> float:
+        """An upper bound for so many points: no part grows faster than the square."""
+        return self.seconds * (n_points / len(self.rows)) ** 2
+
 
 @dataclass(frozen=True)
 class Winner:
@@ -176,17 +180,28 @@ class Winner:
         ``model`` has the graph of all points, if it was built already.
         """
         n_points, memory = self.X.shape[0], self.memory_of(self.X.shape[0])
-        small = n_points <= 2 * FIRST or not limits.timed
-        if model is not None or (small and memory <= limits.memory):
+        unlimited = not limits.timed and memory <= limits.memory
+        if model is not None or n_points <= 2 * FIRST or unlimited:
             return self._exact(model)
-        with quietly(), self.progress.stage("time and memory of a sample", 1):
-            rows = np.random.RandomState(self.seed).permutation(n_points)
-            first = self._timed(rows[:FIRST])
-        most = first.seconds * (n_points / FIRST) ** 2
+        rows = self._shuffled()
+        first = self._timed(rows[:FIRST])
+        most = first.at_most(n_points)
         if memory <= limits.memory and most <= limits.left:
             self._tell(f"at most {time_in_words(most)}", memory)
             return self._exact()
         return self._sampled(rows, first, limits, memory)
+
+    def seconds_of_all(self, enough: float) -> float:
+        """An estimate for the graph of all points and its clusters, from those of samples.
+
+        If it is ``enough`` to know that they take at most this long, one sample may do.
+        """
+        rows = self._shuffled()
+        first = self._timed(rows[:FIRST])
+        most = first.at_most(len(rows))
+        return (
+            most if most <= enough else _curve(first, self._timed(rows[: 2 * FIRST])).at(len(rows))
+        )
 
     def memory_of(self, n_points: int) -> float:
         """Bytes that the graph of so many points takes."""
@@ -204,6 +219,9 @@ class Winner:
             f"{in_words(memory)}."
         )
 
+    def _shuffled(self) -> IntArray:
+        return np.random.RandomState(self.seed).permutation(self.X.shape[0])
+
     def _exact(self, model: Any = None) -> Fitted:
         counted = self.counted
         if model is None:
@@ -217,8 +235,9 @@ class Winner:
         """The winner on a sample."""
         rows = np.sort(rows)
         start, processor = time.monotonic(), time.process_time()
-        model = with_graph(self.candidate, self.X[rows], self.seed)
-        label_graph(model, self.counted.n_clusters, self.cut)
+        with quietly(), self.progress.stage(f"sample of {len(rows):,} points", 1):
+            model = with_graph(self.candidate, self.X[rows], self.seed)
+            label_graph(model, self.counted.n_clusters, self.cut)
         return Timed(model, rows, time.monotonic() - start, time.process_time() - processor)
 
     def _sampled(self, rows: IntArray, small: Timed, limits: Limits, memory: float) -> Fitted:
@@ -226,12 +245,10 @@ class Winner:
         n_points = self.X.shape[0]
         while True:
             size = 2 * len(small.rows)
-            with quietly(), self.progress.stage(f"sample of {size:,} points", 1):
-                large = self._timed(rows[:size])
+            large = self._timed(rows[:size])
+            with quietly():
                 agreement, to_assign = self._compared(small, large)
-            fitting = Cost.through(
-                (len(small.rows), size), (small.processor, large.processor), large.seconds
-            )
+            fitting = _curve(small, large)
             if memory <= limits.memory and fitting.at(n_points) <= limits.left:
                 self._tell(f"about {time_in_words(fitting.at(n_points))}", memory)
                 return self._exact()
@@ -277,3 +294,8 @@ class Winner:
                 labels[new], sure[new] = predict_with_confidence(sample.model, self.X[new])
                 stage.advance()
         return labels, Confidence(sure, sure, own.meaning)
+
+
+def _curve(small: Timed, large: Timed) -> Cost:
+    sizes = len(small.rows), len(large.rows)
+    return Cost.through(sizes, (small.processor, large.processor), large.seconds)

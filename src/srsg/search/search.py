@@ -33,7 +33,7 @@ from srsg.search.candidates import (
     has_sparse_codes,
     look_at_columns,
 )
-from srsg.search.comparison import COUNTING_COSTS, Compared, Comparison
+from srsg.search.comparison import COUNTING_COSTS, Compared, Comparison, steps_of_sample
 from srsg.search.fits import TREE, builds_graph
 from srsg.search.sampled import FIRST, Approximation, Limits
 from srsg.search.stability import draw_rounds
@@ -208,7 +208,7 @@ class StabilitySearch(ClusterMixin, BaseEstimator):
             )
         progress = progress_for(self.verbose)
         total = sum(
-            len(rounds[0] + rounds[1])
+            len(rounds[0] + rounds[1]) * steps_of_sample(each)
             + COUNTING_COSTS * (self.n_clusters == "auto" and builds_graph(each))
             for _, each in candidates
         )
