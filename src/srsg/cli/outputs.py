@@ -129,13 +129,14 @@ class Result:
         table = self.table
         if table.feature_names is None or table.image_shape or self.X is not table.X:
             return None
-        if not isinstance(self.X, np.ndarray):
+        if not isinstance(self.X, np.ndarray) and table.texts is None:
             return None
         return explain(
             self.model,
             table.X,
             names=table.feature_names,
             rules=table.rules,
+            texts=table.texts,
             certainty=self.confidence,
         )
 

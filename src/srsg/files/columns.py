@@ -18,6 +18,7 @@ from srsg.files.kinds import (
     as_numbers,
     is_numeric,
     judged,
+    plain_texts,
     texts,
     values_of,
 )
@@ -92,7 +93,7 @@ def choose_columns(name: str, frame: Frame, request: Request) -> Contents:
     return contents(feature_matrix(name, frame, columns), frame, columns, request)
 
 
-def contents(values: NDArray, frame: Frame, columns: Columns, request: Request) -> Contents:
+def contents(values: Any, frame: Frame, columns: Columns, request: Request) -> Contents:
     """The values, with the labels and identifiers of the frame."""
     row_ids = labels = None
     if len(frame.index) == 1:  # an index that was written on purpose
@@ -110,10 +111,19 @@ def contents(values: NDArray, frame: Frame, columns: Columns, request: Request) 
         feature_names=columns.features,
         rules=None if all(rule.plain for rule in columns.rules) else columns.rules,
         row_ids=row_ids,
+        texts=_texts_of(frame, columns),
         notes=(*frame.notes, *columns.notes),
         rows_are_points=True,
         frame=frame if request.keep_frame else None,
     )
+
+
+def _texts_of(frame: Frame, columns: Columns) -> NDArray | None:
+    """The texts that are clustered."""
+    (*_, last) = columns.rules
+    if last.kind != "text":
+        return None
+    return np.array(plain_texts(frame.table.column(last.column)), dtype=object)
 
 
 def wanted_columns(name: str, names: Sequence[str], request: Request) -> list[str]:
@@ -156,6 +166,7 @@ def decide_columns(name: str, columns: Iterable[tuple[str, Any]], request: Reque
     notes: list[str] = []
     identifier, all_single = request.identifier, True
     of_model = {rule.column: rule for rule in request.rules or ()}
+    text = text_column(name, request)
     # Columns that a model was fitted on are features, even if here they look like identifiers.
     certain = set(request.columns or request.features or ())
     # Positions count all columns: a first column is more likely an identifier.
@@ -169,6 +180,8 @@ def decide_columns(name: str, columns: Iterable[tuple[str, Any]], request: Reque
                 rule = ColumnRule(column)
             elif rule and request.features and rule.kind != "number":
                 rule, reason = None, "the model does not have it"
+            if rule and text not in (None, column):
+                rule, reason = None, f"only {text} is used"
         if rule is None:
             notes.append(f"column {column} set aside: {reason}")
             if reason in (IDENTIFIER, ROW_NAMES):
@@ -202,6 +215,9 @@ def _notes_on_rules(rules: Sequence[ColumnRule]) -> list[str]:
         if rule.kind == "category":
             found = f"{rule.column} ({len(rule.levels)} values)"
             kinds.setdefault("used as categories", []).append(found)
+        elif rule.kind == "text":
+            found = f"{rule.column} ({len(rule.levels)} words)"
+            kinds.setdefault("used as text", []).append(found)
         elif rule.kind == "date":
             form = "" if rule.form in ("", "ISO") else f", read as {rule.form}"
             parts = ", ".join(("time", *rule.cycles))
@@ -212,6 +228,15 @@ def _notes_on_rules(rules: Sequence[ColumnRule]) -> list[str]:
         elif rule.unit:
             kinds.setdefault("replaced by logarithms, for their long tails", []).append(rule.column)
     return [f"{what}: {_listed(columns)}" for what, columns in kinds.items()]
+
+
+def text_column(name: str, request: Request) -> str | None:
+    """The column of texts that alone decides, if there is one."""
+    found = [column for column, kind in (request.treat or {}).items() if kind == "text"]
+    found += [rule.column for rule in request.rules or () if rule.kind == "text"]
+    if len(found) > 1:
+        raise FileError(f"{name}: only one column can be treated as text, not {_listed(found)}.")
+    return found[0] if found else None
 
 
 def _check_features(name: str, columns: Sequence[str], features: Sequence[str]) -> None:
@@ -228,8 +253,13 @@ def _check_features(name: str, columns: Sequence[str], features: Sequence[str]) 
         )
 
 
-def feature_matrix(name: str, frame: Frame, columns: Columns) -> NDArray[np.floating]:
-    """The features of some rows, one row per point."""
+def feature_matrix(name: str, frame: Frame, columns: Columns) -> Any:
+    """The features of some rows, one row per point; those of texts are sparse."""
+    (*_, last) = columns.rules
+    if last.kind == "text":
+        from srsg.files.texts import weighed_words
+
+        return weighed_words(last, plain_texts(frame.table.column(last.column)))
     values = np.empty((frame.table.num_rows, len(columns.features)), dtype=columns.dtype)
     start = 0
     for rule in columns.rules:

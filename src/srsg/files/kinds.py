@@ -130,12 +130,16 @@ def _judged(
 
 
 def treated(name: str, column: str, kind: str, values: Any) -> ColumnRule:
-    """The rule of a column that the user calls a number, a category or a date."""
+    """The rule of a column that the user calls a number, a category, a date or a text."""
     if kind == "number":
         signs = pa.types.is_string(values.type) and not _mostly(NUMBER, values)
         return ColumnRule(column, form=_decimal_sign(values) if signs else "")
     if kind == "category":
         return ColumnRule(column, "category", levels=_levels(values))
+    if kind == "text":
+        from srsg.files.texts import text_rule
+
+        return text_rule(name, column, plain_texts(values))
     form = _date_format(values)
     if form is None:
         raise FileError(
@@ -320,6 +324,11 @@ def as_numbers(name: str, column: str, values: Any, decimal: str = "") -> NDArra
 
 def is_numeric(kind: Any) -> bool:
     return pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_boolean(kind)
+
+
+def plain_texts(values: Any) -> list[str]:
+    """All cells as text, empty where nothing is known."""
+    return [text or "" for text in texts(values)]
 
 
 def texts(values: Any) -> list[str | None]:
