@@ -64,6 +64,11 @@ class Trait:
             return self.rule.column
         return self.rule.column if self.level is None else f"{self.rule.column} = {self.level}"
 
+    @property
+    def lacks_word(self) -> bool:
+        """Whether it is a word that other texts have more often."""
+        return self.rule.kind == "word" and self.effect < 0
+
     def shown(self, value: float) -> str:
         """A value of the column in its unit; a share in per cent."""
         return self.rule.shown(value) if self.level is None else f"{value:.0%}"
@@ -73,7 +78,7 @@ class Trait:
         """The difference in a few words, such as high price, or colour red."""
         more = self.effect > 0
         if self.rule.kind == "word":
-            return self.rule.column if more else f"no {self.rule.column}"
+            return f"no {self.rule.column}" if self.lacks_word else self.rule.column
         if self.level is not None:
             usual = self.inside >= 0.5 or self.inside > 2 * self.outside
             kind = f"{self.rule.column} {self.level}"
@@ -129,7 +134,8 @@ def traits_of(
                 and trait.low * trait.high > 0
             ):
                 found[place].append(trait)
-    return [sorted(traits, key=lambda trait: -abs(trait.effect)) for traits in found]
+    # Words that a cluster lacks say less than those that it has.
+    return [sorted(each, key=lambda t: (t.lacks_word, -abs(t.effect))) for each in found]
 
 
 def _of_numbers(
@@ -225,7 +231,7 @@ def telling_words(
 ) -> tuple[list[ColumnRule], list[NDArray]]:
     """The words of texts that tell clusters apart, each as a column: absent or present.
 
-    Of every cluster, the words whose share of texts differs most from that of all other texts.
+    Of every cluster, the words that its texts have most often beyond all other texts.
     """
     present = sparse.csr_array((np.ones(words.nnz), words.indices, words.indptr), shape=words.shape)
     members = sparse.csr_array((np.ones(len(cluster)), (cluster, np.arange(len(cluster)))))
@@ -233,7 +239,7 @@ def telling_words(
     sizes = np.bincount(cluster, minlength=n_clusters)[:, np.newaxis]
     inside = counts / np.maximum(sizes, 1)
     outside = (counts.sum(axis=0) - counts) / np.maximum(len(cluster) - sizes, 1)
-    first = np.argsort(-np.abs(inside - outside), axis=1, kind="stable")[:, :WORDS_PER_CLUSTER]
+    first = np.argsort(outside - inside, axis=1, kind="stable")[:, :WORDS_PER_CLUSTER]
     columns = sparse.csc_array(present)
     rules, values = [], []
     for place in np.unique(first).tolist():
