@@ -125,8 +125,12 @@ class Explanation:
         sure: Confidence,
         texts: Sequence[str] | NDArray | None = None,
     ) -> None:
-        self.model, self.rules, self.confidence = clusterer_of(model), tuple(rules), sure
-        self.columns, self.texts = undone_columns(rules, X), texts
+        self.model, self.confidence, self.texts = clusterer_of(model), sure, texts
+        pairs = zip(rules, undone_columns(rules, X), strict=True)
+        # The numbers of a vector mean nothing to people.
+        named = [(rule, values) for rule, values in pairs if rule.kind != "vector"]
+        self.rules = tuple(rule for rule, _ in named)
+        self.columns = [values for _, values in named]
         self.labels = np.asarray(self.model.labels_)
         if rules[0].kind == "text":
             labels, cluster = np.unique(self.labels, return_inverse=True)

@@ -17,6 +17,7 @@ from srsg.files.kinds import (
     ROW_NAMES,
     as_numbers,
     is_numeric,
+    is_single,
     judged,
     plain_texts,
     texts,
@@ -164,9 +165,9 @@ def decide_columns(name: str, columns: Iterable[tuple[str, Any]], request: Reque
     """
     rules: dict[str, ColumnRule] = {}
     notes: list[str] = []
-    identifier, all_single = request.identifier, True
+    identifier, single = request.identifier, set[str]()
     of_model = {rule.column: rule for rule in request.rules or ()}
-    text = text_column(name, request)
+    only = sole_column(name, request)
     # Columns that a model was fitted on are features, even if here they look like identifiers.
     certain = set(request.columns or request.features or ())
     # Positions count all columns: a first column is more likely an identifier.
@@ -180,8 +181,8 @@ def decide_columns(name: str, columns: Iterable[tuple[str, Any]], request: Reque
                 rule = ColumnRule(column)
             elif rule and request.features and rule.kind != "number":
                 rule, reason = None, "the model does not have it"
-            if rule and text not in (None, column):
-                rule, reason = None, f"only {text} is used"
+            if rule and only not in (None, column):
+                rule, reason = None, f"only {only} is used"
         if rule is None:
             notes.append(f"column {column} set aside: {reason}")
             if reason in (IDENTIFIER, ROW_NAMES):
@@ -190,9 +191,14 @@ def decide_columns(name: str, columns: Iterable[tuple[str, Any]], request: Reque
         if rule.kind == "number" and not is_numeric(values.type):
             as_numbers(name, column, values, rule.form)  # names the row of a word in an error
         rules[column] = rule
-        all_single &= pa.types.is_float32(values.type)
+        if is_single(values.type) and (rule.plain or rule.kind == "vector"):
+            single.add(column)
         if request.labels is None and column.lower() in LABEL_NAMES:
             notes.append(f"column {column} is used as a feature; labels={column!r} prevents it")
+    vector = next((rule.column for rule in rules.values() if rule.kind == "vector"), None)
+    if vector and len(rules) > 1 and not certain and only is None:
+        notes += [f"column {c} set aside: only {vector} is used" for c in rules if c != vector]
+        rules = {vector: rules[vector]}
     if not rules:
         raise FileError(
             f"{name}: has no column of numbers or categories ({_listed(notes, 5, '; ')})."
@@ -203,8 +209,7 @@ def decide_columns(name: str, columns: Iterable[tuple[str, Any]], request: Reque
     if len(rules) > MOST_AMOUNTS and request.rules is None:
         rules = {column: replace(rule, unit=0.0) for column, rule in rules.items()}
     chosen = tuple(rules.values())
-    all_single &= all(rule.plain for rule in chosen)
-    dtype = np.dtype(np.float32 if all_single else np.float64)
+    dtype = np.dtype(np.float32 if rules.keys() <= single else np.float64)
     return Columns(chosen, identifier, dtype, (*notes, *_notes_on_rules(chosen)))
 
 
@@ -215,6 +220,9 @@ def _notes_on_rules(rules: Sequence[ColumnRule]) -> list[str]:
         if rule.kind == "category":
             found = f"{rule.column} ({len(rule.levels)} values)"
             kinds.setdefault("used as categories", []).append(found)
+        elif rule.kind == "vector":
+            found = f"{rule.column} ({rule.size} numbers)"
+            kinds.setdefault("used as vectors", []).append(found)
         elif rule.kind == "text":
             found = f"{rule.column} ({len(rule.levels)} words)"
             kinds.setdefault("used as text", []).append(found)
@@ -225,17 +233,18 @@ def _notes_on_rules(rules: Sequence[ColumnRule]) -> list[str]:
         elif rule.form:
             found = f"{rule.column} (decimal {'comma' if rule.form == ',' else 'point'})"
             kinds.setdefault("read as numbers", []).append(found)
-        elif rule.unit:
+        if rule.unit:
             kinds.setdefault("replaced by logarithms, for their long tails", []).append(rule.column)
     return [f"{what}: {_listed(columns)}" for what, columns in kinds.items()]
 
 
-def text_column(name: str, request: Request) -> str | None:
-    """The column of texts that alone decides, if there is one."""
+def sole_column(name: str, request: Request) -> str | None:
+    """The column that alone is used, if the user or the model says so: texts, or vectors."""
     found = [column for column, kind in (request.treat or {}).items() if kind == "text"]
-    found += [rule.column for rule in request.rules or () if rule.kind == "text"]
     if len(found) > 1:
         raise FileError(f"{name}: only one column can be treated as text, not {_listed(found)}.")
+    if request.rules and len(request.rules) == 1 and request.rules[0].kind in ("text", "vector"):
+        found = [request.rules[0].column]
     return found[0] if found else None
 
 

@@ -13,13 +13,16 @@ from numpy.typing import NDArray
 
 from srsg.types import FloatArray, IntArray
 
-KINDS = ("number", "category", "date", "text")
+KINDS = ("number", "category", "date", "text", "vector")
 
 MISSING = "(missing)"
 """The level of cells without a value, in a category that has such cells."""
 
 CYCLES = {"season": 365.2425, "week": 7.0, "hour": 1.0}
 """Periods of dates in days: each becomes a sine and a cosine, so that December is near January."""
+
+MOST_NUMBERS = 1_000_000
+"""Numbers of a vector that a model's file may name."""
 
 
 @dataclass(frozen=True)
@@ -30,11 +33,12 @@ class ColumnRule:
     ----------
     column : str
         Its name in the table.
-    kind : {"number", "category", "date", "text"}
+    kind : {"number", "category", "date", "text", "vector"}
         A number stays one number. A category becomes one number per level, 1 for the level of
         the row and 0 for others. A date becomes days since 1970, and a sine and a cosine for each
-        of its cycles. A text becomes one number per word (:mod:`srsg.files.texts`). A "word" is
-        one word of a text that is absent or present, where clusters are described.
+        of its cycles. A text becomes one number per word (:mod:`srsg.files.texts`). A vector
+        is a list of numbers. A "word" is one word of a text that is absent or present, where
+        clusters are described.
     levels : tuple of str
         Of a category: a level that is not among them becomes zeros. Of a text: its words.
     form : str
@@ -45,6 +49,8 @@ class ColumnRule:
         Of a date: some of "season", "week" and "hour".
     weights : tuple of float
         Of the words of a text: the logarithm of how rare each is.
+    size : int
+        How many numbers a vector has.
 
     Examples
     --------
@@ -68,12 +74,13 @@ class ColumnRule:
     unit: float = 0.0
     cycles: tuple[str, ...] = ()
     weights: tuple[float, ...] = ()
+    size: int = 1
 
     @property
     def parts(self) -> dict[str, int]:
         """The parts of a column that count alike, and how many numbers each has."""
-        if self.levels:
-            return {self.column: len(self.levels)}
+        if self.levels or self.kind == "vector":
+            return {self.column: len(self.levels) or self.size}
         return {self.column: 1} | {f"{self.column} ({cycle})": 2 for cycle in self.cycles}
 
     @property
@@ -83,6 +90,8 @@ class ColumnRule:
             return tuple(f"{self.column} = {level}" for level in self.levels)
         if self.kind == "text":
             return self.levels
+        if self.kind == "vector":
+            return tuple(f"{self.column} {place}" for place in range(self.size))
         waves = [f"{self.column} ({c}, {wave})" for c in self.cycles for wave in ("sin", "cos")]
         return (self.column, *waves)
 
@@ -92,7 +101,9 @@ class ColumnRule:
         return self.kind == "number" and not self.unit and not self.form
 
     def encoded(self, values: NDArray) -> FloatArray:
-        """Numbers, days or positions of levels as numbers, one row per value."""
+        """Numbers, vectors, days or positions of levels as numbers, one row per value."""
+        if self.kind == "vector":
+            return values
         if self.kind == "category":
             return (values[:, np.newaxis] == np.arange(len(self.levels))).astype(np.float64)
         if self.unit:
@@ -106,7 +117,7 @@ class ColumnRule:
 
         Words cannot be put back into texts, and stay as they are.
         """
-        if self.kind == "text":
+        if self.kind in ("text", "vector"):
             return numbers
         if self.kind == "category":
             return np.where(numbers.max(axis=1) > 0.5, numbers.argmax(axis=1), -1)
@@ -185,6 +196,8 @@ def checked_rules(given: Any) -> tuple[ColumnRule, ...]:
         fits &= len(rule.weights) == (len(rule.levels) if rule.kind == "text" else 0)
         fits &= all(type(weight) is float and 0 < weight < np.inf for weight in rule.weights)
         fits &= len(set(rule.levels)) == len(rule.levels)
+        fits &= type(rule.size) is int and 1 <= rule.size <= MOST_NUMBERS
+        fits &= rule.size == 1 or rule.kind == "vector"
         if not (lists and known and fits and np.isfinite(rule.unit)):
             raise ValueError(f"the rule of column {rule.column!r} is none that a fit leaves")
         rules.append(rule)
