@@ -138,7 +138,7 @@ def test_types_of_parquet_that_save_space(tmp_path):
         "d": pa.array([1, 2, 3], pa.decimal128(5, 2)),
         "c": pa.array(["u", "v", "u"]).dictionary_encode(),
         "h": pa.array(np.array([1, 2, 3], np.float16)),
-        "l": pa.array([[1], [2], [3]]),
+        "l": pa.array([["u"], ["v"], ["w"]]),
     }
     pyarrow.parquet.write_table(pa.table(columns), tmp_path / "f.parquet")
     table = read_points(tmp_path / "f.parquet", labels="c")

@@ -403,6 +403,15 @@ HEADERS = {
     "rules with levels that are text": {
         "columns": [prepared(rules=[{"column": "a", "kind": "category", "levels": "abcdef"}])]
     },
+    "rules of endless vectors": {
+        "columns": [prepared(rules=[{"column": "a", "kind": "vector", "size": 10**12}])]
+    },
+    "rules of words without weights": {
+        "columns": [prepared(rules=[{"column": "a", "kind": "text", "levels": ["x", "y"]}])]
+    },
+    "rules of a word that is described": {
+        "columns": [prepared(rules=[{"column": "a", "kind": "word", "levels": ["x", "y"]}])]
+    },
     "rules with levels that are numbers": {
         "columns": [prepared(rules=[{"column": "a", "kind": "category", "levels": [1, 2]}])]
     },

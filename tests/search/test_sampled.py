@@ -43,8 +43,7 @@ def searched(points=X, **limits):
 
 
 def memory_of(n_points):
-    three = ScoredCounts(3, np.array([3]), np.ones(1), False)
-    return Winner(SRSG(affine=True), X, three, None, 0, SILENT).memory_of(n_points)
+    return Winner(SRSG(affine=True), X, ScoredCounts.given(3), None, 0, SILENT).memory_of(n_points)
 
 
 @pytest.fixture(scope="module")

@@ -183,6 +183,15 @@ def answers():
     )
 
 
+def reviews():
+    """Texts on three subjects, with words that all of them have."""
+    subjects = (["pan", "oven", "knife"], ["sail", "mast", "wind"], ["seed", "soil", "leaf"])
+    common = ["nice", "late", "box", "happy"]
+    subject = np.arange(90) % 3
+    texts = [" ".join([*RNG.choice(subjects[s], 3), *RNG.choice(common, 2)]) for s in subject]
+    return lines_of({"stars": RNG.integers(1, 6, 90), "text": texts, "subject": subject})
+
+
 IRIS_CSV = lines_of(iris())
 COMMAS = lines_of(iris(), ";").replace(".", ",")
 QUOTED = IRIS_CSV.replace(",".join(NAMES), ",".join(f'"{name}, cm"' for name in NAMES), 1)
@@ -312,6 +321,12 @@ TOUR = {
     ),
     "answers of a survey": Stop(
         text("f.csv", answers()), "cluster DATA -k 2 --labels kind -m kmeans", ("120 points",), 0.9
+    ),
+    "reviews": Stop(
+        text("f.csv", reviews()),
+        "cluster DATA -k 3 --labels subject --text text -m kmeans",
+        ("column stars set aside: only text is used", r"cluster 0, \d+ points: '\w+', '\w+'"),
+        0.95,
     ),
     "a treatment that is none": Stop(
         text("f.csv", IRIS_CSV),

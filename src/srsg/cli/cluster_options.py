@@ -17,6 +17,7 @@ SEARCH = Method(AUTO, "search by stability", None, "srsg:StabilitySearch")
 # Options that need the points in this process; with --scheduler, points stay on the cluster.
 NEED_POINTS = (
     *("drop_missing", "image_size", "gray", "id_column", "keep_ids", "scale", "impute"),
+    *("treat", "text"),
     *("affine", "n_candidates", "append", "model", "report"),
 )
 
@@ -118,7 +119,7 @@ class Writing:
 def check_combinations(method: Method, clusters: int | str, *groups: Any) -> None:
     """Raise an error for options that cannot be combined; ``groups`` hold all options but -k."""
     options_given = [item for group in groups for item in vars(group).items()]
-    given = {name for name, value in options_given if value not in (None, False, "none")}
+    given = {name for name, value in options_given if value not in (None, False, "none", [])}
     no_graph, name = not method.builds_graph, method.name
     problems = [
         (no_graph and clusters == AUTO, f"the method {name} needs a number of clusters: -k."),

@@ -66,6 +66,9 @@ class Reading:
         metavar="COLUMN=KIND",
         show_default=False,
     )
+    text: str | None = reading(
+        "The column of texts to cluster by; short for --treat COLUMN=text.", metavar="COLUMN"
+    )
     variable: str | None = reading("The array or sheet to use, in a file with several.")
     image_size: Any = reading("Resize images to this size.", metavar="HxW", parser=parse_size)
     gray: bool = reading("Convert images to gray.", "--gray", default=False)
@@ -80,7 +83,9 @@ class Reading:
     def arguments(self) -> dict[str, Any]:
         """The options as arguments."""
         # Not by typer, which makes a list of whatever an option that may be repeated becomes.
-        return vars(self) | {"treat": parse_treatments(self.treat)}
+        given = vars(self) | {"treat": parse_treatments(self.treat)}
+        text = given.pop("text")
+        return given if text is None else given | {"treat": given["treat"] | {text: "text"}}
 
 
 @dataclass(frozen=True)

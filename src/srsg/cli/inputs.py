@@ -203,6 +203,7 @@ def notes_on_cost(
     model: Any, X: Any, clusters: int | str, fitting: Fitting, run: Progress
 ) -> list[str]:
     """A note if a method, named by the user, will take longer than the search would."""
+    from srsg.counting.reproducibility import ScoredCounts
     from srsg.running.config import in_seconds, time_in_words
     from srsg.search.sampled import FIRST, Winner
 
@@ -210,8 +211,8 @@ def notes_on_cost(
         return []
     tried = clone(model)
     clusterer_of(tried).set_params(store=None)  # which is for the graph of all points
-    n_clusters = TYPICAL if isinstance(clusters, str) else clusters
-    winner = Winner(tried, X, n_clusters, None, fitting.random_state, run)
+    counted = ScoredCounts.given(TYPICAL if isinstance(clusters, str) else clusters)
+    winner = Winner(tried, X, counted, None, fitting.random_state, run)
     limit, memory = in_seconds(fitting.max_time), winner.memory_of(X.shape[0])
     seconds = winner.seconds_of_all(limit)
     if seconds <= limit:

@@ -60,7 +60,7 @@ def parse_size(text: str) -> tuple[int, int]:
     return int(size[1]), int(size[2])
 
 
-TREATMENTS = ("number", "category", "date", "ignore")
+TREATMENTS = ("number", "category", "date", "text", "ignore")
 
 
 def parse_treatments(given: list[str]) -> dict[str, str]:

@@ -133,15 +133,18 @@ class Result:
     def explanation(self) -> Explanation | None:
         """What the clusters are, in the units of a table; None if its columns have no names."""
         table = self.table
+        if any(rule.kind == "vector" for rule in table.rules or ()):
+            return None
         if table.feature_names is None or table.image_shape or self.X is not table.X:
             return None
-        if not isinstance(self.X, np.ndarray):
+        if not isinstance(self.X, np.ndarray) and table.texts is None:
             return None
         return explain(
             self.model,
             table.X,
             names=table.feature_names,
             rules=table.rules,
+            texts=table.texts,
             certainty=self.confidence,
         )
 
@@ -191,7 +194,7 @@ class Result:
             y=self.table.y,
             class_names=self.table.class_names,
             image_shape=self.table.image_shape,
-            feature_names=self.table.feature_names,
+            feature_names=None if self.explanation is None else self.table.feature_names,
             row_ids=list(self.table.row_ids),
             title=f"Clusters of {printable(Path(self.data).name)}",
             seconds=self.seconds,

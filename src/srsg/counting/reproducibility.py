@@ -115,6 +115,11 @@ class ScoredCounts:
         chosen = counts[int(np.argmax(scores))]
         return cls(chosen, np.array(counts, dtype=np.int64), scores, bool(scores.max() > 0))
 
+    @classmethod
+    def given(cls, n_clusters: int) -> Self:
+        """A number that nobody counted."""
+        return cls(n_clusters, np.array([n_clusters]), np.full(1, np.nan), False)
+
     def others(self) -> list[tuple[int, float]]:
         """The best number below and the best above that are clearly different, with their scores.
 

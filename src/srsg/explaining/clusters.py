@@ -15,7 +15,7 @@ from scipy.sparse.csgraph import dijkstra
 from srsg.cutting.affinity import cluster_weights
 from srsg.explaining.confidence import Confidence, confidence
 from srsg.explaining.thresholds import Thresholds, thresholds_of
-from srsg.explaining.traits import Trait, in_words, traits_of
+from srsg.explaining.traits import Trait, in_words, telling_words, traits_of
 from srsg.explaining.unwrapping import best_of, clusterer_of
 from srsg.files.rules import ColumnRule, feature_names, plain_rules, undone_columns
 from srsg.running.warnings import made_dense
@@ -120,13 +120,28 @@ class Explanation:
         One for each cluster, in the order of the labels.
     """
 
-    def __init__(self, model: Any, X: Any, rules: Sequence[ColumnRule], sure: Confidence) -> None:
-        self.model, self.rules, self.confidence = clusterer_of(model), tuple(rules), sure
-        self.columns = undone_columns(rules, X)
+    def __init__(
+        self,
+        model: Any,
+        X: Any,
+        rules: Sequence[ColumnRule],
+        sure: Confidence,
+        texts: Sequence[str] | NDArray | None = None,
+    ) -> None:
+        self.model, self.confidence, self.texts = clusterer_of(model), sure, texts
+        pairs = zip(rules, undone_columns(rules, X), strict=True)
+        # The numbers of a vector mean nothing to people.
+        named = [(rule, values) for rule, values in pairs if rule.kind != "vector"]
+        self.rules = tuple(rule for rule, _ in named)
+        self.columns = [values for _, values in named]
         # A search may have labelled more points than the graph in it has.
         self.labels = np.asarray(getattr(model, "labels_", self.model.labels_))
         rows = np.random.default_rng(0).permutation(len(self.labels))[:MOST_ROWS]
         self._compared = np.sort(rows)
+        if rules[0].kind == "text":
+            labels, cluster = np.unique(self.labels, return_inverse=True)
+            words, self.columns = telling_words(rules[0], self.columns[0], cluster, len(labels))
+            self.rules = tuple(words)
 
     @cached_property
     def clusters(self) -> list[ClusterDescription]:
@@ -247,6 +262,7 @@ def explain(
     *,
     names: Sequence[str] | None = None,
     rules: Sequence[ColumnRule] | None = None,
+    texts: Sequence[str] | NDArray | None = None,
     certainty: Confidence | None = None,
 ) -> Explanation:
     """Say what each cluster is in the units of the table, and why points are where they are.
@@ -263,6 +279,8 @@ def explain(
     rules : sequence of ColumnRule, optional
         ``rules`` of the table that :func:`srsg.files.read_points` returned, so that categories and
         dates are named as such; those of a :class:`srsg.PreparedClusterer` by default.
+    texts : sequence of str, optional
+        The text of each row, to be shown in a report.
     certainty : Confidence, optional
         Result of :func:`srsg.explaining.confidence.confidence`, if it has been computed already.
 
@@ -288,7 +306,8 @@ def explain(
     rules = rules or getattr(model, "rules", None) or getattr(best_of(model), "rules", None)
     if names is None:
         names = getattr(X, "columns", getattr(model, "feature_names_in_", None))
-    points = made_dense(X, "clusters are described by the values of dense points")
+    words = rules is not None and rules[0].kind == "text"
+    points = X if words else made_dense(X, "clusters are described by values of dense points")
     if names is None:
         names = [f"feature {place}" for place in range(points.shape[1])]
     rules = rules or plain_rules(names)
@@ -297,4 +316,4 @@ def explain(
             f"names or rules stand for {len(feature_names(rules))} columns, and X has "
             f"{points.shape[1]}."
         )
-    return Explanation(model, points, rules, sure)
+    return Explanation(model, points, rules, sure, texts)

@@ -80,7 +80,13 @@ def thresholds_of(
         leaves, precision, recall = _best_leaves(tree.apply(X), members)
         score = 2 * precision * recall / (precision + recall)
         if score > best_score + WORTH_ONE_MORE:
-            text = ", or ".join(_texts(tree.tree_, leaves, rules, shares, X))
+            branches = _shortened(_branches(tree.tree_, leaves), X)
+            text = ", or ".join(
+                " and ".join(
+                    _in_words(rules[j], shares[j], X[:, j], *ends) for j, ends in b.items()
+                )
+                for b in branches
+            )
             best, best_score = Thresholds(text, precision, recall), score
     return best
 
@@ -92,7 +98,7 @@ def _level_shares(
 
     In this order of the levels, one threshold makes the best split of all (Breiman et al. 1984).
     """
-    if rule.kind != "category":
+    if not rule.levels:
         return None
     place = np.where(values < 0, len(rule.levels), values).astype(int)
     count = np.bincount(place, minlength=len(rule.levels) + 1)
@@ -117,32 +123,53 @@ def _best_leaves(leaf: NDArray, members: NDArray[np.bool_]) -> tuple[set[int], f
     )
 
 
-def _texts(
-    tree: Any,
-    leaves: set[int],
-    rules: Sequence[ColumnRule],
-    shares: Sequence[FloatArray | None],
-    X: FloatArray,
-) -> list[str]:
-    """Each branch of the tree that leads to chosen leaves only, in words."""
-    found: list[str] = []
+Branch = dict[int, tuple[float, float]]
+"""For some columns, what their values are above and what they are not above."""
+
+
+def _branches(tree: Any, leaves: set[int]) -> list[Branch]:
+    """Each branch of the tree that leads to chosen leaves only."""
+    found: list[Branch] = []
 
     def below(node: int) -> set[int]:
         left, right = tree.children_left[node], tree.children_right[node]
         return {node} if left < 0 else below(left) | below(right)
 
-    def walk(node: int, bounds: dict[int, tuple[float, float]]) -> None:
+    def walk(node: int, branch: Branch) -> None:
         if below(node) <= leaves:
-            parts = (_in_words(rules[j], shares[j], X[:, j], *ends) for j, ends in bounds.items())
-            found.append(" and ".join(parts))
+            found.append(branch)
         elif below(node) & leaves:
             column, cut = int(tree.feature[node]), float(tree.threshold[node])
-            low, high = bounds.get(column, (-np.inf, np.inf))
-            walk(tree.children_left[node], bounds | {column: (low, min(high, cut))})
-            walk(tree.children_right[node], bounds | {column: (max(low, cut), high)})
+            low, high = branch.get(column, (-np.inf, np.inf))
+            walk(tree.children_left[node], branch | {column: (low, min(high, cut))})
+            walk(tree.children_right[node], branch | {column: (max(low, cut), high)})
 
     walk(0, {})
     return found
+
+
+def _shortened(branches: list[Branch], X: FloatArray) -> list[Branch]:
+    """The branches without conditions that change nothing, because another branch has the rest."""
+
+    def covered() -> NDArray[np.bool_]:
+        return np.any(
+            [
+                np.all(
+                    [(X[:, j] > low) & (X[:, j] <= high) for j, (low, high) in branch.items()], 0
+                )
+                for branch in branches
+            ],
+            axis=0,
+        )
+
+    whole = covered()
+    for branch in branches:
+        for column in list(branch):
+            if len(branch) > 1:
+                ends = branch.pop(column)
+                if not np.array_equal(covered(), whole):
+                    branch[column] = ends
+    return branches
 
 
 def _in_words(
@@ -154,6 +181,8 @@ def _in_words(
         chosen = [bool(low < part <= high) for part in of_levels]
         named = [level for level, is_in in zip(rule.levels, chosen, strict=True) if is_in]
         others = [level for level, is_in in zip(rule.levels, chosen, strict=True) if not is_in]
+        if rule.kind == "word":
+            return f"{'with' if chosen[1] else 'without'} {rule.column}"
         negative = len(others) < len(named)
         listed = " or ".join(others if negative else named)
         return f"{rule.column} is {'not ' if negative else ''}{listed}"

@@ -12,12 +12,16 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from scipy.stats import rankdata
 
 from srsg.files.rules import ColumnRule
 
 CONFIDENT = 1.96
 """Standard errors on both sides of an effect: 95 %."""
+
+WORDS_PER_CLUSTER = 12
+"""Words of texts that may describe a cluster."""
 
 LEAST_EFFECT = 0.15
 """Smaller effects are not worth a word."""
@@ -56,7 +60,14 @@ class Trait:
     @property
     def title(self) -> str:
         """The column, with the level."""
+        if self.rule.kind == "word":
+            return self.rule.column
         return self.rule.column if self.level is None else f"{self.rule.column} = {self.level}"
+
+    @property
+    def lacks_word(self) -> bool:
+        """Whether it is a word that other texts have more often."""
+        return self.rule.kind == "word" and self.effect < 0
 
     def shown(self, value: float) -> str:
         """A value of the column in its unit; a share in per cent."""
@@ -66,6 +77,8 @@ class Trait:
     def words(self) -> str:
         """The difference in a few words, such as high price, or colour red."""
         more = self.effect > 0
+        if self.rule.kind == "word":
+            return f"no {self.rule.column}" if self.lacks_word else self.rule.column
         if self.level is not None:
             usual = self.inside >= 0.5 or self.inside > 2 * self.outside
             kind = f"{self.rule.column} {self.level}"
@@ -113,7 +126,7 @@ def traits_of(
     sizes = np.bincount(cluster, minlength=n_clusters)
     found: list[list[Trait]] = [[] for _ in range(n_clusters)]
     for rule, values in zip(rules, columns, strict=True):
-        of_column = _of_category if rule.kind == "category" else _of_numbers
+        of_column = _of_category if rule.levels else _of_numbers
         for place, trait in enumerate(of_column(rule, values, cluster, sizes)):
             if (
                 trait is not None
@@ -121,7 +134,8 @@ def traits_of(
                 and trait.low * trait.high > 0
             ):
                 found[place].append(trait)
-    return [sorted(traits, key=lambda trait: -abs(trait.effect)) for traits in found]
+    # Words that a cluster lacks say less than those that it has.
+    return [sorted(each, key=lambda t: (t.lacks_word, -abs(t.effect))) for each in found]
 
 
 def _of_numbers(
@@ -177,6 +191,7 @@ def _of_category(
         inside, outside = of_groups / groups[:, np.newaxis]
         # Of two levels, the one that is more common here.
         level = int(np.argmax(np.round(np.abs(inside - outside), 9) + 1e-9 * (inside > outside)))
+        level = 1 if rule.kind == "word" else level
         effect = float(inside[level] - outside[level])
         # Agresti and Caffo (2000): one more of each kind in both groups.
         shares = (of_groups[:, level] + 1) / (groups + 2)
@@ -209,3 +224,25 @@ def in_words(traits: Sequence[Trait], most: int = 3) -> str:
     """
     named = [trait.words for trait in traits[:most] if abs(trait.effect) >= CLEAR_EFFECT]
     return ", ".join(named) or "like all others"
+
+
+def telling_words(
+    rule: ColumnRule, words: sparse.csr_array, cluster: NDArray[np.intp], n_clusters: int
+) -> tuple[list[ColumnRule], list[NDArray]]:
+    """The words of texts that tell clusters apart, each as a column: absent or present.
+
+    Of every cluster, the words that its texts have most often beyond all other texts.
+    """
+    present = sparse.csr_array((np.ones(words.nnz), words.indices, words.indptr), shape=words.shape)
+    members = sparse.csr_array((np.ones(len(cluster)), (cluster, np.arange(len(cluster)))))
+    counts = np.asarray((members @ present).toarray())
+    sizes = np.bincount(cluster, minlength=n_clusters)[:, np.newaxis]
+    inside = counts / np.maximum(sizes, 1)
+    outside = (counts.sum(axis=0) - counts) / np.maximum(len(cluster) - sizes, 1)
+    first = np.argsort(outside - inside, axis=1, kind="stable")[:, :WORDS_PER_CLUSTER]
+    columns = sparse.csc_array(present)
+    rules, values = [], []
+    for place in np.unique(first).tolist():
+        rules.append(ColumnRule(f"'{rule.levels[place]}'", "word", levels=("absent", "present")))
+        values.append(columns[:, [place]].toarray().ravel())
+    return rules, values

@@ -35,6 +35,7 @@ def checked_table(name: str, contents: Contents, request: Request) -> Table:
         class_names=class_names,
         feature_names=contents.feature_names,
         rules=contents.rules,
+        texts=None if contents.texts is None else contents.texts[usable],
         image_shape=image_shape,
         notes=(*contents.notes, *notes),
         n_dropped=int((~usable).sum()),

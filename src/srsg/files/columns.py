@@ -17,7 +17,9 @@ from srsg.files.kinds import (
     ROW_NAMES,
     as_numbers,
     is_numeric,
+    is_single,
     judged,
+    plain_texts,
     texts,
     values_of,
 )
@@ -92,7 +94,7 @@ def choose_columns(name: str, frame: Frame, request: Request) -> Contents:
     return contents(feature_matrix(name, frame, columns), frame, columns, request)
 
 
-def contents(values: NDArray, frame: Frame, columns: Columns, request: Request) -> Contents:
+def contents(values: Any, frame: Frame, columns: Columns, request: Request) -> Contents:
     """The values, with the labels and identifiers of the frame."""
     row_ids = labels = None
     if len(frame.index) == 1:  # an index that was written on purpose
@@ -110,10 +112,19 @@ def contents(values: NDArray, frame: Frame, columns: Columns, request: Request) 
         feature_names=columns.features,
         rules=None if all(rule.plain for rule in columns.rules) else columns.rules,
         row_ids=row_ids,
+        texts=_texts_of(frame, columns),
         notes=(*frame.notes, *columns.notes),
         rows_are_points=True,
         frame=frame if request.keep_frame else None,
     )
+
+
+def _texts_of(frame: Frame, columns: Columns) -> NDArray | None:
+    """The texts that are clustered."""
+    (*_, last) = columns.rules
+    if last.kind != "text":
+        return None
+    return np.array(plain_texts(frame.table.column(last.column)), dtype=object)
 
 
 def wanted_columns(name: str, names: Sequence[str], request: Request) -> list[str]:
@@ -154,8 +165,9 @@ def decide_columns(name: str, columns: Iterable[tuple[str, Any]], request: Reque
     """
     rules: dict[str, ColumnRule] = {}
     notes: list[str] = []
-    identifier, all_single = request.identifier, True
+    identifier, single = request.identifier, set[str]()
     of_model = {rule.column: rule for rule in request.rules or ()}
+    only = sole_column(name, request)
     # Columns that a model was fitted on are features, even if here they look like identifiers.
     certain = set(request.columns or request.features or ())
     # Positions count all columns: a first column is more likely an identifier.
@@ -169,6 +181,8 @@ def decide_columns(name: str, columns: Iterable[tuple[str, Any]], request: Reque
                 rule = ColumnRule(column)
             elif rule and request.features and rule.kind != "number":
                 rule, reason = None, "the model does not have it"
+            if rule and only not in (None, column):
+                rule, reason = None, f"only {only} is used"
         if rule is None:
             notes.append(f"column {column} set aside: {reason}")
             if reason in (IDENTIFIER, ROW_NAMES):
@@ -177,9 +191,14 @@ def decide_columns(name: str, columns: Iterable[tuple[str, Any]], request: Reque
         if rule.kind == "number" and not is_numeric(values.type):
             as_numbers(name, column, values, rule.form)  # names the row of a word in an error
         rules[column] = rule
-        all_single &= pa.types.is_float32(values.type)
+        if is_single(values.type) and (rule.plain or rule.kind == "vector"):
+            single.add(column)
         if request.labels is None and column.lower() in LABEL_NAMES:
             notes.append(f"column {column} is used as a feature; labels={column!r} prevents it")
+    vector = next((rule.column for rule in rules.values() if rule.kind == "vector"), None)
+    if vector and len(rules) > 1 and not certain and only is None:
+        notes += [f"column {c} set aside: only {vector} is used" for c in rules if c != vector]
+        rules = {vector: rules[vector]}
     if not rules:
         raise FileError(
             f"{name}: has no column of numbers or categories ({_listed(notes, 5, '; ')})."
@@ -190,8 +209,7 @@ def decide_columns(name: str, columns: Iterable[tuple[str, Any]], request: Reque
     if len(rules) > MOST_AMOUNTS and request.rules is None:
         rules = {column: replace(rule, unit=0.0) for column, rule in rules.items()}
     chosen = tuple(rules.values())
-    all_single &= all(rule.plain for rule in chosen)
-    dtype = np.dtype(np.float32 if all_single else np.float64)
+    dtype = np.dtype(np.float32 if rules.keys() <= single else np.float64)
     return Columns(chosen, identifier, dtype, (*notes, *_notes_on_rules(chosen)))
 
 
@@ -202,6 +220,12 @@ def _notes_on_rules(rules: Sequence[ColumnRule]) -> list[str]:
         if rule.kind == "category":
             found = f"{rule.column} ({len(rule.levels)} values)"
             kinds.setdefault("used as categories", []).append(found)
+        elif rule.kind == "vector":
+            found = f"{rule.column} ({rule.size} numbers)"
+            kinds.setdefault("used as vectors", []).append(found)
+        elif rule.kind == "text":
+            found = f"{rule.column} ({len(rule.levels)} words)"
+            kinds.setdefault("used as text", []).append(found)
         elif rule.kind == "date":
             form = "" if rule.form in ("", "ISO") else f", read as {rule.form}"
             parts = ", ".join(("time", *rule.cycles))
@@ -209,9 +233,19 @@ def _notes_on_rules(rules: Sequence[ColumnRule]) -> list[str]:
         elif rule.form:
             found = f"{rule.column} (decimal {'comma' if rule.form == ',' else 'point'})"
             kinds.setdefault("read as numbers", []).append(found)
-        elif rule.unit:
+        if rule.unit:
             kinds.setdefault("replaced by logarithms, for their long tails", []).append(rule.column)
     return [f"{what}: {_listed(columns)}" for what, columns in kinds.items()]
+
+
+def sole_column(name: str, request: Request) -> str | None:
+    """The column that alone is used, if the user or the model says so: texts, or vectors."""
+    found = [column for column, kind in (request.treat or {}).items() if kind == "text"]
+    if len(found) > 1:
+        raise FileError(f"{name}: only one column can be treated as text, not {_listed(found)}.")
+    if request.rules and len(request.rules) == 1 and request.rules[0].kind in ("text", "vector"):
+        found = [request.rules[0].column]
+    return found[0] if found else None
 
 
 def _check_features(name: str, columns: Sequence[str], features: Sequence[str]) -> None:
@@ -228,8 +262,13 @@ def _check_features(name: str, columns: Sequence[str], features: Sequence[str]) 
         )
 
 
-def feature_matrix(name: str, frame: Frame, columns: Columns) -> NDArray[np.floating]:
-    """The features of some rows, one row per point."""
+def feature_matrix(name: str, frame: Frame, columns: Columns) -> Any:
+    """The features of some rows, one row per point; those of texts are sparse."""
+    (*_, last) = columns.rules
+    if last.kind == "text":
+        from srsg.files.texts import weighed_words
+
+        return weighed_words(last, plain_texts(frame.table.column(last.column)))
     values = np.empty((frame.table.num_rows, len(columns.features)), dtype=columns.dtype)
     start = 0
     for rule in columns.rules:

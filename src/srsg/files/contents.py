@@ -57,7 +57,7 @@ class Contents:
     ----------
     values : ndarray or csr_array
         Points, images, or points in columns.
-    labels, feature_names, rules, row_ids, image_shape, notes
+    labels, feature_names, rules, row_ids, texts, image_shape, notes
         As in :class:`Table`, as far as the file has them.
     samples_last : bool
         Whether a stack of images has the shape (height, width, n), as in MATLAB.
@@ -72,6 +72,7 @@ class Contents:
     feature_names: tuple[str, ...] | None = None
     rules: tuple[ColumnRule, ...] | None = None
     row_ids: NDArray | None = None
+    texts: NDArray | None = None
     image_shape: tuple[int, ...] | None = None
     notes: tuple[str, ...] = ()
     samples_last: bool = False
@@ -98,6 +99,8 @@ class Table:
         Names of the columns of X.
     rules : tuple of ColumnRule or None
         How the columns of the file became those of X; None if all are plain numbers.
+    texts : ndarray of str or None
+        The text of each row, where texts are clustered.
     image_shape : tuple of int or None
         ``X[i].reshape(image_shape)`` is a picture.
     notes : tuple of str
@@ -128,6 +131,7 @@ class Table:
     class_names: tuple[str, ...] | None = None
     feature_names: tuple[str, ...] | None = None
     rules: tuple[ColumnRule, ...] | None = None
+    texts: NDArray | None = None
     image_shape: tuple[int, ...] | None = None
     notes: tuple[str, ...] = ()
     n_dropped: int = 0
@@ -137,4 +141,4 @@ class Table:
     @property
     def is_mixed(self) -> bool:
         """Whether some columns are categories or dates."""
-        return any(rule.kind != "number" for rule in self.rules or ())
+        return any(rule.kind in ("category", "date") for rule in self.rules or ())

@@ -124,18 +124,27 @@ def _judged(
         return ColumnRule(column), ""
     if _is_moment(kind):
         return _dated(column, place, values, "")
+    if _is_list(kind) and is_numeric(kind.value_type):
+        sizes = pc.unique(pc.list_value_length(values)).to_pylist()
+        if len(sizes) > 1 or not sizes[0]:
+            return None, "lists of different lengths"
+        return ColumnRule(column, "vector", size=sizes[0]), ""
     if not pa.types.is_string(kind):
         return None, f"neither numbers nor text, but {kind}"
     return _judged_text(name, column, place, values)
 
 
 def treated(name: str, column: str, kind: str, values: Any) -> ColumnRule:
-    """The rule of a column that the user calls a number, a category or a date."""
+    """The rule of a column that the user calls a number, a category, a date or a text."""
     if kind == "number":
         signs = pa.types.is_string(values.type) and not _mostly(NUMBER, values)
         return ColumnRule(column, form=_decimal_sign(values) if signs else "")
     if kind == "category":
         return ColumnRule(column, "category", levels=_levels(values))
+    if kind == "text":
+        from srsg.files.texts import text_rule
+
+        return text_rule(name, column, plain_texts(values))
     form = _date_format(values)
     if form is None:
         raise FileError(
@@ -188,9 +197,10 @@ def _number(column: str, numbers: NDArray[np.floating], form: str = "") -> Colum
     positive = len(numbers) >= ENOUGH_ROWS and numbers.min() >= 0 and numbers.any()
     if not positive or _skewness(numbers) <= LONG_TAIL:
         return ColumnRule(column, form=form)
-    unit = float(np.median(numbers[numbers > 0]))
+    # Nearly a plain logarithm, and zero stays zero.
+    unit = float(np.quantile(numbers[numbers > 0], 0.05))
     # Counts with hardly anything but zeros stay skewed.
-    short = _skewness(np.log1p(numbers / unit)) < LONG_TAIL / 2
+    short = abs(_skewness(np.log1p(numbers / unit))) < LONG_TAIL / 2
     return ColumnRule(column, form=form, unit=unit if short else 0.0)
 
 
@@ -239,6 +249,16 @@ def _date_format(values: Any) -> str | None:
     return None
 
 
+def _is_list(kind: Any) -> bool:
+    types = pa.types
+    return bool(types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind))
+
+
+def is_single(kind: Any) -> bool:
+    """Whether numbers, or lists of them, are in single precision."""
+    return bool(pa.types.is_float32(kind.value_type if _is_list(kind) else kind))
+
+
 def _is_moment(kind: Any) -> bool:
     return bool(pa.types.is_date(kind) or pa.types.is_timestamp(kind))
 
@@ -283,6 +303,13 @@ def values_of(name: str, rule: ColumnRule, values: Any) -> NDArray:
     """A column as its rule encodes it: numbers, days, or positions of levels."""
     if rule.kind == "number":
         return as_numbers(name, rule.column, values, rule.form)
+    if rule.kind == "vector":
+        numbers = pc.list_flatten(values)
+        if len(numbers) != rule.size * len(values) or not is_numeric(numbers.type):
+            raise FileError(
+                f"{name}: column {rule.column} does not hold {rule.size} numbers a row."
+            )
+        return as_numbers(name, rule.column, numbers).reshape(len(values), rule.size)
     if rule.kind == "date":
         days = _days(values, rule.form)
         wrong = np.flatnonzero(np.isnan(days) & ~values.is_null().to_numpy())
@@ -320,6 +347,11 @@ def as_numbers(name: str, column: str, values: Any, decimal: str = "") -> NDArra
 
 def is_numeric(kind: Any) -> bool:
     return pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_boolean(kind)
+
+
+def plain_texts(values: Any) -> list[str]:
+    """All cells as text, empty where nothing is known."""
+    return [text or "" for text in texts(values)]
 
 
 def texts(values: Any) -> list[str | None]:

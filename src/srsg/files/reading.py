@@ -93,7 +93,8 @@ def read_points(
         same way.
     treat : mapping of str to str, optional
         Columns of a table that are to be treated as a ``"number"``, a ``"category"`` or a
-        ``"date"``, whatever they look like, or that are to be left out: ``"ignore"``.
+        ``"date"``, whatever they look like, or that are to be left out: ``"ignore"``. A column
+        that is treated as ``"text"`` is clustered by its words, and no other column is used.
     id_column : str, optional
         The column that names the rows; by default the first that is set aside as an identifier.
     keep_ids : bool

@@ -13,13 +13,16 @@ from numpy.typing import NDArray
 
 from srsg.types import FloatArray, IntArray
 
-KINDS = ("number", "category", "date")
+KINDS = ("number", "category", "date", "text", "vector")
 
 MISSING = "(missing)"
 """The level of cells without a value, in a category that has such cells."""
 
 CYCLES = {"season": 365.2425, "week": 7.0, "hour": 1.0}
 """Periods of dates in days: each becomes a sine and a cosine, so that December is near January."""
+
+MOST_NUMBERS = 1_000_000
+"""Numbers of a vector that a model's file may name."""
 
 
 @dataclass(frozen=True)
@@ -30,18 +33,24 @@ class ColumnRule:
     ----------
     column : str
         Its name in the table.
-    kind : {"number", "category", "date"}
+    kind : {"number", "category", "date", "text", "vector"}
         A number stays one number. A category becomes one number per level, 1 for the level of
         the row and 0 for others. A date becomes days since 1970, and a sine and a cosine for each
-        of its cycles.
+        of its cycles. A text becomes one number per word (:mod:`srsg.files.texts`). A vector
+        is a list of numbers. A "word" is one word of a text that is absent or present, where
+        clusters are described.
     levels : tuple of str
-        Of a category. A level that is not among them becomes zeros.
+        Of a category: a level that is not among them becomes zeros. Of a text: its words.
     form : str
         The decimal sign of numbers that are written with signs; the format of dates in text.
     unit : float
         0, or u for the logarithm ``log(1 + x / u)`` of numbers with a long tail.
     cycles : tuple of str
         Of a date: some of "season", "week" and "hour".
+    weights : tuple of float
+        Of the words of a text: the logarithm of how rare each is.
+    size : int
+        How many numbers a vector has.
 
     Examples
     --------
@@ -64,12 +73,14 @@ class ColumnRule:
     form: str = ""
     unit: float = 0.0
     cycles: tuple[str, ...] = ()
+    weights: tuple[float, ...] = ()
+    size: int = 1
 
     @property
     def parts(self) -> dict[str, int]:
         """The parts of a column that count alike, and how many numbers each has."""
-        if self.kind == "category":
-            return {self.column: len(self.levels)}
+        if self.levels or self.kind == "vector":
+            return {self.column: len(self.levels) or self.size}
         return {self.column: 1} | {f"{self.column} ({cycle})": 2 for cycle in self.cycles}
 
     @property
@@ -77,6 +88,10 @@ class ColumnRule:
         """Names of the numbers."""
         if self.kind == "category":
             return tuple(f"{self.column} = {level}" for level in self.levels)
+        if self.kind == "text":
+            return self.levels
+        if self.kind == "vector":
+            return tuple(f"{self.column} {place}" for place in range(self.size))
         waves = [f"{self.column} ({c}, {wave})" for c in self.cycles for wave in ("sin", "cos")]
         return (self.column, *waves)
 
@@ -86,7 +101,9 @@ class ColumnRule:
         return self.kind == "number" and not self.unit and not self.form
 
     def encoded(self, values: NDArray) -> FloatArray:
-        """Numbers, days or positions of levels as numbers, one row per value."""
+        """Numbers, vectors, days or positions of levels as numbers, one row per value."""
+        if self.kind == "vector":
+            return values
         if self.kind == "category":
             return (values[:, np.newaxis] == np.arange(len(self.levels))).astype(np.float64)
         if self.unit:
@@ -96,7 +113,12 @@ class ColumnRule:
         return np.column_stack([values, *(wave(t) for t in turns for wave in (np.sin, np.cos))])
 
     def undone(self, numbers: NDArray) -> NDArray:
-        """What was encoded: numbers, days, or positions of levels, -1 for none of them."""
+        """What was encoded: numbers, days, or positions of levels, -1 for none of them.
+
+        Words cannot be put back into texts, and stay as they are.
+        """
+        if self.kind in ("text", "vector"):
+            return numbers
         if self.kind == "category":
             return np.where(numbers.max(axis=1) > 0.5, numbers.argmax(axis=1), -1)
         first = np.asarray(numbers[:, 0], np.float64)
@@ -151,6 +173,8 @@ def weights_of_parts(rules: Sequence[ColumnRule]) -> tuple[IntArray, FloatArray]
 
 def undone_columns(rules: Sequence[ColumnRule], numbers: NDArray) -> list[NDArray]:
     """The columns of a table from its numbers."""
+    if len(rules) == 1:  # a text is the only column there is, and its words are sparse
+        return [rules[0].undone(numbers)]
     ends = np.cumsum([len(rule.features) for rule in rules])[:-1]
     blocks = np.split(np.asarray(numbers), ends, axis=1)
     return [rule.undone(block) for rule, block in zip(rules, blocks, strict=True)]
@@ -165,10 +189,15 @@ def checked_rules(given: Any) -> tuple[ColumnRule, ...]:
         texts = (rule.column, rule.form, *rule.levels, *rule.cycles)
         if not all(type(text) is str for text in texts) or type(rule.unit) is not float:
             raise ValueError(f"the rule of column {rule.column!r} has entries of a wrong type")
-        lists = type(rule.levels) is tuple and type(rule.cycles) is tuple
+        lists = all(type(part) is tuple for part in (rule.levels, rule.cycles, rule.weights))
         known = rule.kind in KINDS and set(rule.cycles) <= CYCLES.keys()
-        fits = bool(rule.levels) == (rule.kind == "category") and rule.unit >= 0
+        fits = bool(rule.levels) == (rule.kind in ("category", "text")) and rule.unit >= 0
         fits &= rule.kind == "date" or not rule.cycles
+        fits &= len(rule.weights) == (len(rule.levels) if rule.kind == "text" else 0)
+        fits &= all(type(weight) is float and 0 < weight < np.inf for weight in rule.weights)
+        fits &= len(set(rule.levels)) == len(rule.levels)
+        fits &= type(rule.size) is int and 1 <= rule.size <= MOST_NUMBERS
+        fits &= rule.size == 1 or rule.kind == "vector"
         if not (lists and known and fits and np.isfinite(rule.unit)):
             raise ValueError(f"the rule of column {rule.column!r} is none that a fit leaves")
         rules.append(rule)

@@ -1,6 +1,7 @@
 """The part of the page that says what each cluster is, in the units of the table."""
 
 from html import escape
+from textwrap import shorten
 
 from srsg.explaining.clusters import SHOWN, ClusterDescription
 from srsg.explaining.traits import Trait
@@ -9,6 +10,9 @@ from srsg.report.markup import bar_cell, row, section, show_button, signed, swat
 
 N_TRAITS = 5
 """Columns that are shown of a cluster."""
+
+MOST_LETTERS = 240
+"""Letters that are shown of a text."""
 
 N_VALUES = 3
 """Columns that are shown of a row."""
@@ -66,14 +70,21 @@ def _traits(traits: list[Trait]) -> str:
 
 
 def _rows(facts: Facts, points: list[int], traits: list[Trait]) -> str:
-    rules = [trait.rule for trait in traits]
+    texts = facts.explanation.texts
+    rules = [] if texts is not None else [trait.rule for trait in traits]
     columns = [facts.explanation.values_of(rule)[facts.rows] for rule in rules]
     rows = []
     for point in points:
         name = escape(facts.row(point))
         heading = f'<button type="button" class="show" data-point="{point}">{name}</button>'
         values = [rule.shown(column[point]) for rule, column in zip(rules, columns, strict=True)]
-        values.append(f"{facts.confidence.values[point]:.2f}")
-        rows.append(row(heading, [f"<td>{escape(value)}</td>" for value in values]))
-    heads = ("row", *(escape(rule.column) for rule in rules), "confidence")
+        cells = [f"<td>{escape(value)}</td>" for value in values]
+        if texts is not None:
+            shown = shorten(
+                texts[facts.rows[point]], MOST_LETTERS, placeholder=" \N{HORIZONTAL ELLIPSIS}"
+            )
+            cells.append(f'<td class="text">{escape(shown)}</td>')
+        rows.append(row(heading, [*cells, f"<td>{facts.confidence.values[point]:.2f}</td>"]))
+    columns_shown = ["text"] if texts is not None else [escape(rule.column) for rule in rules]
+    heads = ("row", *columns_shown, "confidence")
     return table("Rows of the cluster", heads, rows)
