@@ -33,7 +33,7 @@ CLOSE = 0.1
 vary by about as much."""
 
 CHEAP, SAMPLE_COSTS, COUNTING_COSTS = (NeighborGraph, RidgeGraph, KMeans), 3, 20
-"""For the time left: a fit on a sample counts as one step for what is cheap and as three for others;
+"""For the time left: a fit on a sample counts as one step for what is cheap, as three for others;
 to find the number of clusters counts as twenty. Rough means of what was measured on images,
 subspaces and tables."""
 
