@@ -172,6 +172,13 @@ def test_no_structure_is_said_plainly(search, tmp_path):
     assert "may have no clusters at all" in words
 
 
+def test_agreement_that_was_not_measured_is_left_out(search, tmp_path):
+    unknown = changed(search, results_={**search.results_, "consensus": [np.nan, np.nan]})
+    _, words = section(page_of(tmp_path, unknown))
+    assert "nan" not in words
+    assert "with the other candidates" not in words.partition("candidate clusters")[0]
+
+
 @pytest.mark.parametrize(("margin", "tie"), [(-0.015, True), (0.01, True), (0.2, False)])
 def test_a_tie_is_called_a_tie(search, tmp_path, margin, tie):
     _, words = section(page_of(tmp_path, changed(search, margin_=margin)))

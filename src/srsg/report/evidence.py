@@ -60,7 +60,7 @@ def _winner(search: StabilitySearch) -> str:
     if np.isfinite(best["stability_features"]):
         halves = signed(best["stability_features"], 2)
         agreements.append(f"between halves of the features {halves}")
-    if len(search.results_["candidate"]) > 1:
+    if len(search.results_["candidate"]) > 1 and np.isfinite(best["consensus"]):
         agreements.append(f"with the other candidates {signed(best['consensus'], 2)}")
     return words(
         "winner",

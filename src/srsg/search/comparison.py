@@ -37,9 +37,9 @@ CUT_TIE = 0.05
 the more points there are. From 1 to 6 % left-out families of data decide alike."""
 
 CHEAP, SAMPLE_COSTS, COUNTING_COSTS = (NeighborGraph, RidgeGraph, KMeans), 3, 20
-"""For the time left: a fit on a sample is one step for what is cheap and three steps for others; to
-find the number of clusters counts as twenty. Rough means of what was measured on images, subspaces
-and tables."""
+"""For the time left: a fit on a sample counts as one step for what is cheap, as three for others;
+to find the number of clusters counts as twenty. Rough means of what was measured on images,
+subspaces and tables."""
 
 ENOUGH_FOR_A_MEDIAN = 3
 """So many graphs of a table settle on the median of their numbers: one that is far off has no say.
