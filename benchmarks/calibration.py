@@ -235,6 +235,11 @@ which was called confidence before. *resamples*: the share of six samples, each 
 the points and half of the features, in which a point stays with its cluster. It costs six more
 fits, is worse on the first sets, slightly better on the second and better on the third: not part
 of the confidence.
+
+Where no valley of density separates the clusters (page of structure), the confidence is about one
+half, because data without any clusters would look the same. That is too low for classes that touch
+each other and are found all the same, as on Breast. Agreement among samples of the points is no way
+out: some data without clusters is cut in the same way again and again, too.
 """
 PARTS = (
     (

@@ -45,7 +45,7 @@ COMMANDS: dict[str, tuple[str, tuple[str, ...]]] = {
     "families": ("python -m benchmarks.families --data DIR --write FILE", CHOICE),
     "few-columns": ("python -m benchmarks.few_columns --out FILE", CHOICE),
     "calibration": ("python -m benchmarks.calibration --data DIR --keel DIR --out FILE", CHOICE),
-    "structure": ("python -m benchmarks.structure --repeats 4 --out FILE", CHOICE),
+    "structure": ("python -m benchmarks.structure --repeats 10 --out FILE", CHOICE),
     "outliers": ("python -m benchmarks.outliers --data DIR --out FILE", CHOICE),
     "speed": ("python -m benchmarks.before_after --before OTHER/src --write FILE", LABELS),
     "cold-start": ("python -m benchmarks.cold_start --src OTHER/src --write FILE", ("kernels",)),

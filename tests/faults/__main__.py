@@ -62,9 +62,10 @@ same on every machine. A case ends with a result whose invariants are computed a
 or with an error that is meant for the user; anything else is a finding. Small cases have up to 14
 points. Large ones have 1,000 to 100,000 rows: a graph must not change with scale, shift (or new
 points are warned of), precision, order of rows, duplicates, a column of zeros or a rotation, but
-for at most one row in a hundred where rounding decides (one in five between float32 and float64);
+for at most three rows in a thousand where rounding decides (one in twenty to a hundred between
+float32 and float64); each relation was seen to fail with a planted fault;
 files have up to 20,000 columns; models and stores have wrong values under the right checksums.
-These are the last long runs:
+Runs so far, each with cases of its own:
 
 | cases | commit | run | crashes or hangs | other findings |
 |---|---|---|---|---|
@@ -148,7 +149,7 @@ def page(found):
 def cases(reports):
     """Rows and findings of the runs of small and of large cases."""
     rows, found = "", ""
-    for size, report in reports.items():
+    for size, report in [(size, run) for size, runs in reports.items() for run in runs]:
         counts = report["findings"]
         ended = sum(count for what, count in counts.items() if what.startswith(("died", "hung")))
         others = sum(counts.values()) - ended
@@ -176,15 +177,15 @@ def short(what):
 
 def keep_cases(reports, commit=None):
     """Note what ``python -m fuzz`` has run."""
-    noted = {
-        size: {
+    noted = kept().get("fuzz", {})
+    for size, report in reports.items():
+        facts = {
             "n_cases": report.n_cases,
             "commit": commit or this_commit(),
             "findings": dict(Counter(short(what) for *_, what in report.findings).most_common()),
         }
-        for size, report in reports.items()
-    }
-    keep(fuzz={**kept().get("fuzz", {}), **noted})
+        noted.setdefault(size, []).append(facts)
+    keep(fuzz=noted)
 
 
 def read_fuzz_log(path, commit):
@@ -226,8 +227,9 @@ def main():
     parser.add_argument("--commit", default="unknown", help="the commit that was fuzzed")
     chosen = parser.parse_args()
     if chosen.fuzz_log:
-        noted = {chosen.size: read_fuzz_log(chosen.fuzz_log, chosen.commit)}
-        keep(fuzz={**kept().get("fuzz", {}), **noted})
+        noted = kept().get("fuzz", {})
+        noted.setdefault(chosen.size, []).append(read_fuzz_log(chosen.fuzz_log, chosen.commit))
+        keep(fuzz=noted)
     elif chosen.page:
         keep()
     else:

@@ -49,8 +49,10 @@ MOST_ROWS = {
 }
 """The most rows that a method is tried on: most cases end in seconds."""
 
-FEW_ROWS = 0.01
-"""The share of rows that rounding may change."""
+FEW_ROWS = 0.003
+"""The share of rows that rounding may change: ties among neighbours, a step of a greedy method. In
+280 cases none did, and 95 % of the rows changed by less than 1e-8 of their length (1e-5 in
+float32)."""
 
 SWEEPS = (SRSG, LaplacianL1Graph)
 """Methods that go through the points in their order."""
@@ -105,7 +107,7 @@ def graph_of(model, X, name="codes_"):
     return sparse.csr_array(getattr(found, name if hasattr(found, name) else "affinity_matrix_"))
 
 
-def expect_same(one, other, what, *, tolerance=1e-5, share=FEW_ROWS):
+def expect_same(one, other, what, *, tolerance=1e-6, share=FEW_ROWS):
     """All but a few rows agree."""
     expect(one.shape == other.shape, f"{what}: another shape", one.shape, other.shape)
     expect(np.isfinite(other.data).all(), f"{what}: not finite")
@@ -139,9 +141,10 @@ def shifted(rng, model, X):
 
 def float32(rng, model, X):
     X = X.astype(np.float32)
-    share = 0.2 if isinstance(model, (*SWEEPS, OMPGraph)) else 0.05
+    # A greedy step or a sweep goes another way after a tie, and takes other rows along.
+    share = 0.05 if isinstance(model, (*SWEEPS, OMPGraph)) else 0.01
     one, other = graph_of(model, X.astype(float)), graph_of(model, X)
-    expect_same(one, other, "float32", tolerance=0.02, share=share)
+    expect_same(one, other, "float32", tolerance=1e-4, share=share)
 
 
 def reordered(rng, model, X):

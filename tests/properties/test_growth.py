@@ -50,17 +50,16 @@ def least_time(work, size, repeats):
 def exponent(work, n, repeats=2):
     """The exponent of the growth of ``work(n)`` from n to 4n."""
     work(n)  # compiled, loaded and imported first
-    least, most = (max(0.005, least_time(work, size, repeats)) for size in (n, 4 * n))
+    least, most = (max(0.02, least_time(work, size, repeats)) for size in (n, 4 * n))
     return log2(most / least) / 2
 
 
-def exponent_beyond_start(work, n, floor=0.1):
+def exponent_beyond_start(work, n, floor=0.25):
     """The exponent of what is added from n to 2n and from 2n to 4n.
 
     What starting a process takes does not count, nor what is added in less than the floor.
     """
-    work(n)
-    once, twice, most = (least_time(work, size, 2) for size in (n, 2 * n, 4 * n))
+    once, twice, most = (least_time(work, size, 1) for size in (n, 2 * n, 4 * n))
     return log2(max(floor, most - twice) / max(floor, twice - once))
 
 
@@ -167,7 +166,7 @@ def test_the_search_grows_with_the_square_at_most():
     def work(n):
         StabilitySearch({"srsg": SRSG()}, 5, random_state=0, n_jobs=1).fit(points(n))
 
-    assert exponent(work, 60) < 2
+    assert exponent(work, 75) < 1.5
 
 
 def written(folder, ending, X, names):
@@ -183,11 +182,11 @@ def written(folder, ending, X, names):
         if ending == ".parquet":
             frame.to_parquet(path)
         else:
-            frame.to_csv(path, index=False, sep="\t" if ending == ".tsv" else ",")
+            frame.to_csv(path, index=False)
     return path
 
 
-@pytest.mark.parametrize("ending", [".npy", ".npz", ".mat", ".csv", ".tsv", ".parquet"])
+@pytest.mark.parametrize("ending", [".npy", ".npz", ".mat", ".csv", ".parquet"])
 def test_readers_grow_linearly_with_the_rows(ending, tmp_path):
     X, names = np.random.default_rng(0).random((20_000, 8)).round(3), list("abcdefgh")
     paths = {n: written(tmp_path, ending, X[:n], names) for n in (5_000, 10_000, 20_000)}

@@ -26,8 +26,8 @@ from srsg import (
 from srsg.coding import l1
 from srsg.datasets import make_union_of_subspaces
 from srsg.memory import free_memory, in_bytes
-from srsg.points import unit_points
-from srsg.running.config import blocks_within
+from srsg.points import TILE, unit_points
+from srsg.running.config import CODE_BYTES, blocks_within
 
 
 def many_points(n_points=6000, dtype=np.float32):
@@ -68,6 +68,19 @@ def test_little_free_memory_is_no_error(monkeypatch):
     """Only who asks for a budget is held to it."""
     monkeypatch.setattr("srsg.running.config.free_memory", lambda: 1000)
     assert blocks_within(None, (10_000, 100), np.dtype("f4"), 2)[0] == 16
+
+
+def test_what_blocks_and_results_take_is_counted():
+    n, d, workers = 10_000, 100, 2
+    row = workers * (4 * n + 12 * d + CODE_BYTES)
+    dense = n * (12 * d + CODE_BYTES)
+    sparse_points = 50_000 * 16 + n * CODE_BYTES + 4 * TILE * workers * (n + d)
+    for fixed, n_nonzero in ((dense, None), (sparse_points, 50_000)):
+        given = (n, d), np.dtype("f8"), workers, n_nonzero
+        assert blocks_within(fixed + 20 * row, *given) == (20, 0)
+        assert blocks_within(fixed + 20 * row + 7, *given) == (20, 7)
+        with pytest.raises(ValueError, match="is too little"):
+            blocks_within(fixed + 16 * row - 1, *given)
 
 
 @pytest.fixture

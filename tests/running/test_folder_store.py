@@ -19,7 +19,7 @@ from srsg.files import FileError
 from srsg.points import Points, row_digests
 from srsg.running import ThreadEngine
 from srsg.running import store as module
-from srsg.running.checking import Rule
+from srsg.running.checking import InvalidArrayError, Rule, checked_csr
 from srsg.running.progress import Progress, send_progress_to
 from srsg.running.store import FolderStore, fingerprint, read_arrays
 from support.clusters import Disturbed
@@ -128,6 +128,14 @@ def test_objects_are_never_written(tmp_path):
     with pytest.raises(TypeError):
         FolderStore(tmp_path).save("scan", {"rows": np.array([{}, None])})
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("indptr", [[1, 1, 2], [0, 1, 1], [0, 3, 2], [0, 1, 3], [0, 2]])
+def test_matrices_whose_rows_do_not_fit_are_refused(indptr):
+    """Compiled loops go from each entry of indptr to the next without looking."""
+    arrays = {"z/data": np.ones(2), "z/indices": np.array([0, 1]), "z/indptr": np.array(indptr)}
+    with pytest.raises(InvalidArrayError, match="z"):
+        checked_csr("z", arrays, (2, 2))
 
 
 def test_pickles_in_a_store_are_not_run(tmp_path):

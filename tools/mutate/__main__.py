@@ -22,8 +22,8 @@ KEPT = ROOT / "docs" / "results" / "parts"
 TESTS = {
     "kernels": ["tests/kernels", "src/srsg/kernels", "src/srsg/coding"],
     "coding": [
-        *("tests/coding", "tests/kernels", "tests/properties", "src/srsg/coding"),
-        "tests/running/test_folder_store.py",
+        *("tests/coding", "tests/kernels", "tests/running/test_folder_store.py"),
+        *("tests/estimators/test_sparse_points.py", "src/srsg/coding"),
     ],
     **{name: [f"tests/{name}", f"src/srsg/{name}"] for name in ("cutting", "counting")},
     "explaining": [
@@ -35,8 +35,14 @@ TESTS = {
     ],
     **{
         name: [f"tests/{name}", f"src/srsg/{name}"]
-        for name in ("estimators", "search", "features", "files", "running", "persistence")
+        for name in ("estimators", "search", "features", "files", "persistence")
     },
+    # Clusters of processes take too long for each mutant.
+    "running": [
+        *(f"tests/running/test_{name}.py" for name in ("budget", "engine", "folder_store")),
+        *("tests/running/test_planted_files.py", "tests/estimators/test_config.py"),
+        *(f"src/srsg/running/{name}.py" for name in ("config", "engine", "progress", "store")),
+    ],
     ".": [
         *(f"tests/test_{name}.py" for name in ("datasets", "metrics", "principal")),
         *("tests/test_points_mapped.py", "tests/test_points_sparse.py", "tests/coding"),
