@@ -174,6 +174,28 @@ def test_what_a_user_asks_for_must_be_possible(tmp_path):
     assert left.notes == ("column colour set aside: as you asked",)
 
 
+def test_a_file_of_another_form_is_read_or_named(tmp_path):
+    dated = table_of(tmp_path, a=numbers(), day=DAYS)
+    columns = {"a": [1.0], "day": pa.array([DAYS[3]])}
+    pyarrow.parquet.write_table(pa.table(columns), tmp_path / "f.parquet")
+    new = read_points(tmp_path / "f.parquet", rules=dated.rules)
+    np.testing.assert_array_equal(new.X[0, 1:], dated.X[3, 1:])
+    with pytest.raises(FileError, match="column day, row 0"):
+        table_of(tmp_path, {"rules": dated.rules}, "n.csv", a=[1], day=[3.5])
+    coloured = table_of(tmp_path, a=numbers(), colour=COLOURS)
+    pyarrow.parquet.write_table(pa.table({"a": [1.0], "colour": [["red"]]}), tmp_path / "g.parquet")
+    with pytest.raises(FileError, match="column colour cannot be used"):
+        read_points(tmp_path / "g.parquet", rules=coloured.rules)
+    with pytest.raises(ValueError, match=r"treat={'a': 'colour'} names no kind of column"):
+        table_of(tmp_path, {"treat": {"a": "colour"}}, a=numbers(), b=numbers())
+
+
+def test_huge_numbers_have_tails_too(tmp_path):
+    table = table_of(tmp_path, a=10.0 ** np.linspace(0, 307, N), b=["(missing)", "", "x", "y"] * 15)
+    assert table.rules[0].unit > 0
+    assert table.rules[1].levels == ("(missing)", "x", "y")
+
+
 def test_every_column_of_a_file_has_the_same_weight(tmp_path):
     table = table_of(tmp_path, a=1e6 * numbers(), colour=COLOURS, day=DAYS)
     model = PreparedClusterer(KMeans(2, n_init=1), scale="standard", rules=table.rules)

@@ -96,6 +96,44 @@ def test_forms_of_text(tmp_path, content, rows):
     np.testing.assert_array_equal(read_points(text(tmp_path / "f.csv", content)).X, rows)
 
 
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("f.json", '[{"a": 1.5, "b": "2"}, {"b": "4.25", "a": 3}]'),
+        ("f.json", '{"a": [1.5, 3], "b": ["2", "4.25"]}'),
+        ("f.jsonl", '{"a": 1.5, "b": 2}\n\n{"b": 4.25, "a": 3}\n'),
+    ],
+)
+def test_tables_in_json(tmp_path, name, content):
+    np.testing.assert_array_equal(read_points(text(tmp_path / name, content)).X, ROWS)
+
+
+@pytest.mark.parametrize("content", ["3", "[1, 2]", '{"a": 1}', '[{"a": 1}, 2]', "[]", "{", "\0"])
+def test_json_that_is_no_table(tmp_path, content):
+    with pytest.raises(FileError, match=r"f\.json: (is not a table|cannot be read as JSON)"):
+        read_points(text(tmp_path / "f.json", content))
+
+
+def test_json_in_which_some_cells_are_missing(tmp_path):
+    path = text(tmp_path / "f.jsonl", '{"a": 1, "b": 5}\n{"a": 2.5}\n{"a": null, "b": 6}\n')
+    kept = read_points(path, keep_missing=True).X
+    np.testing.assert_array_equal(kept, [[1, 5], [2.5, np.nan], [np.nan, 6]])
+
+
+def test_lines_above_a_table_are_skipped(tmp_path):
+    path = text(tmp_path / "f.csv", f"A title\n# a remark\n{CSV}")
+    np.testing.assert_array_equal(read_points(path, skip_rows=2).X, ROWS)
+    broken = text(tmp_path / "g.csv", f"A title\n{CSV}1,2\n")
+    with pytest.raises(FileError, match="line 5 has 2 fields instead of 3"):
+        read_points(broken, skip_rows=1)
+    with pytest.raises(FileError, match="no lines after the first 9"):
+        read_points(path, skip_rows=9)
+    book = sheets(tmp_path / "f.xlsx", s=[["A title"], ["a", "b"], *ROWS])
+    np.testing.assert_array_equal(read_points(book, skip_rows=1).X, ROWS)
+    with pytest.raises(FileError, match=r"skip_rows=1 needs text or a spreadsheet"):
+        read_points(text(tmp_path / "f.json", "[]"), skip_rows=1)
+
+
 def test_a_thousands_point_is_no_decimal_point(tmp_path):
     path = text(tmp_path / "f.csv", "a;b\n1,5;2\n1.500;3\n2,5;4\n")
     assert read_points(path).feature_names == ("b",)  # better than a wrong number

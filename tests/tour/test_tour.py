@@ -63,6 +63,14 @@ def parquet(folder):
     return folder / "f.parquet"
 
 
+def embeddings(folder):
+    """Vectors around two directions, in a column beside their texts."""
+    X = RNG.normal(size=(60, 16)) + 4 * np.eye(16)[np.arange(60) % 2]
+    columns = {"text": [f"text {row}" for row in range(60)], "e": X.tolist()}
+    pyarrow.parquet.write_table(pa.table(columns), folder / "f.parquet")
+    return folder / "f.parquet"
+
+
 def cut_parquet(folder):
     path = parquet(folder)
     return raw("cut.parquet", path.read_bytes()[:-200])(folder)
@@ -193,6 +201,9 @@ def reviews():
 
 
 IRIS_CSV = lines_of(iris())
+RECORDS = [
+    dict(zip(iris(), map(str, row), strict=True)) for row in zip(*iris().values(), strict=True)
+]
 COMMAS = lines_of(iris(), ";").replace(".", ",")
 QUOTED = IRIS_CSV.replace(",".join(NAMES), ",".join(f'"{name}, cm"' for name in NAMES), 1)
 DATES = [f"2024-01-{row % 28 + 1:02}" for row in range(150)]
@@ -327,6 +338,25 @@ TOUR = {
         "cluster DATA -k 3 --labels subject --text text -m kmeans",
         ("column stars set aside: only text is used", r"cluster 0, \d+ points: '\w+', '\w+'"),
         0.95,
+    ),
+    "json": Stop(raw("f.json", json.dumps(RECORDS).encode()), KMEANS, (POINTS,), 0.88),
+    "json lines": Stop(
+        text("f.jsonl", "\n".join(map(json.dumps, RECORDS))), KMEANS, (POINTS,), 0.88
+    ),
+    "a title above the names": Stop(
+        text("f.csv", f"Flowers of 1936\n\n{IRIS_CSV}"),
+        f"{KMEANS} --skip-rows 1",
+        (POINTS,),
+        0.88,
+    ),
+    "embeddings": Stop(
+        embeddings, "cluster DATA -k 2 -m knn", (r"used as vectors: e \(16 numbers\)", "60 points")
+    ),
+    "an option for images": Stop(
+        text("f.csv", IRIS_CSV),
+        f"{KMEANS} --image-size 8x8",
+        (r"error: .*--image-size is for images, and .*f\.csv holds none",),
+        code=2,
     ),
     "a treatment that is none": Stop(
         text("f.csv", IRIS_CSV),

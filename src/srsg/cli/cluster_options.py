@@ -17,7 +17,7 @@ SEARCH = Method(AUTO, "search by stability", None, "srsg:StabilitySearch")
 # Options that need the points in this process; with --scheduler, points stay on the cluster.
 NEED_POINTS = (
     *("drop_missing", "image_size", "gray", "id_column", "keep_ids", "scale", "impute"),
-    *("treat", "text"),
+    *("treat", "text", "skip_rows"),
     *("affine", "n_candidates", "append", "model", "report"),
 )
 
@@ -47,6 +47,7 @@ class Fitting:
     affine: bool | None = fitting(
         "Add a constant coordinate, so that a point and its mirror image differ.",
         "--affine/--no-affine",
+        metavar="",
         show_default="with --scale standard",
     )
     features: Literal["scattering"] | None = fitting(
@@ -119,7 +120,7 @@ class Writing:
 def check_combinations(method: Method, clusters: int | str, *groups: Any) -> None:
     """Raise an error for options that cannot be combined; ``groups`` hold all options but -k."""
     options_given = [item for group in groups for item in vars(group).items()]
-    given = {name for name, value in options_given if value not in (None, False, "none", [])}
+    given = {name for name, value in options_given if value not in (None, False, "none", [], 0)}
     no_graph, name = not method.builds_graph, method.name
     problems = [
         (no_graph and clusters == AUTO, f"the method {name} needs a number of clusters: -k."),

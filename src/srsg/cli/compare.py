@@ -74,7 +74,7 @@ def compare(
         scale, notes = inputs.chosen_scale(X, table, preparing)
         tell(progress, notes)
         if scale is not None or preparing.impute is not None:
-            X = Columns.learnt(X, scale, preparing.impute).applied(X)
+            X = Columns.learnt(X, scale, preparing.impute, table.rules).applied(X)
         if not quiet:
             tell(progress, inputs.notes_on_near_rows(X))
         given = {"random_state": seed, "n_jobs": jobs, "affine": scale == "standard"}

@@ -79,6 +79,9 @@ class Reading:
         "Keep numbers that look like identifiers.", "--keep-ids", default=False
     )
     encoding: str | None = reading("Encoding of text files, such as latin-1.", show_default="utf-8")
+    skip_rows: int = reading(
+        "Lines above the table to leave out, such as a title.", default=0, min=0, metavar="NUMBER"
+    )
 
     def arguments(self) -> dict[str, Any]:
         """The options as arguments."""

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 def info(data: str = options.DATA, *, reading: Reading, json: bool = options.JSON) -> None:
     """Show what is in a file, what srsg cluster will do with it, and how to solve problems."""
     with bars(json) as progress:
+        from srsg.cli.inputs import check_reading
         from srsg.cli.inspection import inspect_table
         from srsg.files import read_points
         from srsg.files.reading import display_name
@@ -25,6 +26,7 @@ def info(data: str = options.DATA, *, reading: Reading, json: bool = options.JSO
         with progress.stage(f"reading {display_name(data)}", 1):
             # Rows with missing values are counted, not refused.
             table = read_points(data, **replace(reading, drop_missing=True).arguments())
+        check_reading(data, reading, table)
         facts = inspect_table(table)
         outlook = [] if min(table.X.shape) < 2 else _outlook(table)
     if json:

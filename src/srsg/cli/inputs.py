@@ -10,6 +10,7 @@ from sklearn.base import clone
 
 from srsg.cli.bars import tell
 from srsg.cli.cluster_options import SEARCH, Fitting
+from srsg.cli.console import flag_of
 from srsg.cli.groups import Preparing, Reading
 from srsg.cli.inspection import MANY, complete_rows, count_near_rows, outweighing_column
 from srsg.explaining.unwrapping import clusterer_of
@@ -76,6 +77,7 @@ def read(
 
             chosen = {name: vars(reading)[name] for name in ("labels", "columns", "variable")}
             table = read_table_on(scheduler, data, **chosen)
+    check_reading(data, reading, table)
     tell(progress, [*table.notes, *_notes_on_gaps(table.X, impute)])
     if append:
         try:
@@ -83,6 +85,23 @@ def read(
         except FileError as error:
             raise FileError(f"--append: {error}") from error
     return table
+
+
+def check_reading(data: str, reading: Reading, table: Table) -> None:
+    """Raise an error for options that say nothing about a file of this kind."""
+    kinds = {
+        "images": (table.image_shape, ("image_size", "gray")),
+        "tables": (
+            table.feature_names,
+            ("columns", "treat", "text", "id_column", "keep_ids", "encoding"),
+        ),
+    }
+    for kind, (is_kind, names) in kinds.items():
+        given = [name for name in names if getattr(reading, name)]
+        if given and not is_kind:
+            raise typer.BadParameter(
+                f"{flag_of(given[0])} is for {kind}, and {display_name(data)} holds none."
+            )
 
 
 def check_size(data: str, table: Table, method: Method) -> None:

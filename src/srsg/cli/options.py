@@ -22,6 +22,8 @@ def option(text: str, *names: str, default: Any = None, **more: Any) -> Any:
     opposite such as ``--no-gray``. A parameter whose parser returns a list or a tuple has the type
     Any, because typer treats these types in its own way.
     """
+    if isinstance(default, bool):
+        more.setdefault("metavar", "")  # a flag has no value to speak of
     return typer.Option(default, *names, help=text, **more)
 
 
@@ -79,15 +81,17 @@ def parse_treatments(given: list[str]) -> dict[str, str]:
 
 DATA: Any = typer.Argument(
     metavar="DATA",
-    help="A file (.csv .tsv, also .gz, .xlsx .xls .ods .parquet .feather .npy .npz .mat .h5 "
-    ".hdf5), a folder of images, or - for CSV from standard input.",
+    help="A file (.csv .tsv, also .gz, .xlsx .xls .ods .json .jsonl .parquet .feather .npy .npz "
+    ".mat .h5 .hdf5), a folder of images, or - for CSV from standard input.",
     show_default=False,
 )
 CLUSTERS = option(
     "Number of clusters.", "-k", "--clusters", default=AUTO, parser=parse_count, metavar="NUMBER"
 )
 SEED = option("Seed of K-means; the same seed gives the same labels.", "--seed", default=0, min=0)
-JOBS = option("Number of threads; results do not depend on it.", "--jobs", show_default="all cores")
+JOBS = option(
+    "Number of threads; results do not depend on it.", "--jobs", min=1, show_default="all cores"
+)
 LABELS_FILE = writing(
     "Labels: .csv .tsv .csv.gz .json .xlsx .parquet .feather .npy .npz; - is standard output.",
     *("-o", "--output"),

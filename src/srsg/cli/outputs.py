@@ -14,9 +14,8 @@ from scipy import sparse
 from srsg.cli.cluster_options import Writing
 from srsg.cli.console import printable
 from srsg.cli.options import STANDARD_OUTPUT
-from srsg.explaining.clusters import Explanation, explain, in_short
+from srsg.explaining.clusters import Explanation, explain
 from srsg.explaining.confidence import Confidence, confidence
-from srsg.explaining.thresholds import Thresholds
 from srsg.explaining.unwrapping import clusterer_of
 from srsg.files import FileError, Table, append_labels, check_writable, write_graph, write_labels
 from srsg.files.errors import count_of, ending_of
@@ -26,9 +25,6 @@ from srsg.metrics import scores
 
 MOST_DESCRIBED = 12
 """Clusters that are described on the terminal."""
-
-N_DIFFERENCES = 2
-"""Differences that are named of each."""
 
 
 def check_outputs(
@@ -239,6 +235,7 @@ class Result:
                 "label": cluster.label,
                 "size": cluster.size,
                 "name": cluster.name,
+                "text": str(cluster),
                 "differences": [str(trait) for trait in cluster.traits],
                 "thresholds": cluster.thresholds._asdict(),
                 "typical": [str(self.table.row_ids[row]) for row in cluster.typical],
@@ -271,12 +268,7 @@ def lines_of(summary: Mapping[str, Any]) -> list[str]:
         f"of {size}, by {summary['method']} in {summary['seconds']:.1f} s"
     ]
     for cluster in (summary["clusters"] or [])[:MOST_DESCRIBED]:
-        lines.append(
-            f"cluster {cluster['label']}, {count_of(cluster['size'], 'point')}: {cluster['name']}"
-        )
-        lines += [f"    {difference}" for difference in cluster["differences"][:N_DIFFERENCES]]
-        if cluster["thresholds"]["text"]:
-            lines.append(f"    {in_short(Thresholds(**cluster['thresholds']))}")
+        lines += cluster["text"].splitlines()
     if summary["scores"]:
         lines.append(score_line(summary["scores"]))
     certified = summary["certificates"]

@@ -62,14 +62,11 @@ class ClusterDescription:
     def __str__(self) -> str:
         lines = [f"cluster {self.label}, {self.size} points: {self.name}"]
         lines += [f"  {trait}" for trait in self.traits[:SHOWN]]
-        if self.thresholds.text:
-            lines.append(f"  {in_short(self.thresholds)}")
+        found = self.thresholds
+        if found.text:
+            fit = f"precision {found.precision:.2f}, recall {found.recall:.2f}"
+            lines.append(f"  {found.text} ({fit})")
         return "\n".join(lines)
-
-
-def in_short(found: Thresholds) -> str:
-    """Thresholds with how well they fit, in one line."""
-    return f"{found.text} (precision {found.precision:.2f}, recall {found.recall:.2f})"
 
 
 @dataclass(frozen=True)

@@ -128,21 +128,17 @@ Branch = dict[int, tuple[float, float]]
 
 
 def _branches(tree: Any, leaves: set[int]) -> list[Branch]:
-    """Each branch of the tree that leads to chosen leaves only."""
+    """The branch of the tree that leads to each of the chosen leaves."""
     found: list[Branch] = []
 
-    def below(node: int) -> set[int]:
-        left, right = tree.children_left[node], tree.children_right[node]
-        return {node} if left < 0 else below(left) | below(right)
-
     def walk(node: int, branch: Branch) -> None:
-        if below(node) <= leaves:
-            found.append(branch)
-        elif below(node) & leaves:
-            column, cut = int(tree.feature[node]), float(tree.threshold[node])
+        column, cut = int(tree.feature[node]), float(tree.threshold[node])
+        if column >= 0:
             low, high = branch.get(column, (-np.inf, np.inf))
             walk(tree.children_left[node], branch | {column: (low, min(high, cut))})
             walk(tree.children_right[node], branch | {column: (max(low, cut), high)})
+        elif node in leaves:
+            found.append(branch)
 
     walk(0, {})
     return found

@@ -123,42 +123,43 @@ def traits_of(
     >>> found[1][0].words, found[1][0].effect, str(found[1][0])
     ('high price', 1.0, 'price 870.5 (612.8 to 1,173) against 90.5')
     """
-    sizes = np.bincount(cluster, minlength=n_clusters)
     found: list[list[Trait]] = [[] for _ in range(n_clusters)]
     for rule, values in zip(rules, columns, strict=True):
-        of_column = _of_category if rule.levels else _of_numbers
-        for place, trait in enumerate(of_column(rule, values, cluster, sizes)):
-            if (
-                trait is not None
-                and abs(trait.effect) >= LEAST_EFFECT
-                and trait.low * trait.high > 0
-            ):
-                found[place].append(trait)
+        known = values >= 0 if rule.levels else np.isfinite(values)
+        values, of_known = values[known], cluster[known]
+        ranks = rankdata(values)
+        for place, traits in enumerate(found):
+            mine = of_known == place
+            if mine.any() and not mine.all():
+                trait = _trait(rule, values, ranks, mine)
+                if abs(trait.effect) >= LEAST_EFFECT and trait.low * trait.high > 0:
+                    traits.append(trait)
     # Words that a cluster lacks say less than those that it has.
     return [sorted(each, key=lambda t: (t.lacks_word, -abs(t.effect))) for each in found]
 
 
-def _of_numbers(
-    rule: ColumnRule, values: NDArray, cluster: NDArray[np.intp], sizes: NDArray
-) -> list[Trait | None]:
-    known = np.isfinite(values)
-    values, cluster = values[known], cluster[known]
-    sizes = np.bincount(cluster, minlength=len(sizes))
-    sums = np.bincount(cluster, rankdata(values), minlength=len(sizes))
-    traits: list[Trait | None] = []
-    for place, size in enumerate(sizes):
-        others = len(values) - size
-        if not size or not others:
-            traits.append(None)
-            continue
-        larger = (sums[place] - size * (size + 1) / 2) / (size * others)
-        low, high = _interval(float(larger), int(min(size, others)))
-        mine = cluster == place
+def _trait(rule: ColumnRule, values: NDArray, ranks: NDArray, mine: NDArray[np.bool_]) -> Trait:
+    """How the members differ from all others in one column."""
+    size, others = int(mine.sum()), int((~mine).sum())
+    level = None
+    if rule.levels:
+        counts = [
+            np.bincount(values[some].astype(int), minlength=len(rule.levels))
+            for some in (mine, ~mine)
+        ]
+        apart = np.round(counts[0] / size - counts[1] / others, 9)
+        # Of two levels, the one that is more common here; of a word, that it is present.
+        level = 1 if rule.kind == "word" else int(np.argmax(np.abs(apart) + 1e-9 * (apart > 0)))
+        inside, outside = float(counts[0][level] / size), float(counts[1][level] / others)
+        first, third, larger = inside, inside, (1 + inside - outside) / 2
+    else:
         first, inside, third = np.percentile(values[mine], [25, 50, 75]).tolist()
         outside = float(np.median(values[~mine]))
-        effect = (2 * float(larger) - 1, 2 * low - 1, 2 * high - 1)
-        traits.append(Trait(rule, None, *effect, inside, outside, (first, third)))
-    return traits
+        larger = float((ranks[mine].mean() - (size + 1) / 2) / others)
+    low, high = _interval(larger, min(size, others))
+    effects = (2 * larger - 1, 2 * low - 1, 2 * high - 1)
+    name = None if level is None else rule.levels[level]
+    return Trait(rule, name, *effects, inside, outside, (first, third))
 
 
 def _interval(larger: float, n_pairs: int) -> tuple[float, float]:
@@ -170,47 +171,7 @@ def _interval(larger: float, n_pairs: int) -> tuple[float, float]:
     spread = CONFIDENT**2 / n_pairs
     middle = (larger + spread / 2) / (1 + spread)
     half = np.sqrt(larger * (1 - larger) * spread + spread**2 / 4) / (1 + spread)
-    return max(middle - half, 0.0), min(middle + half, 1.0)
-
-
-def _of_category(
-    rule: ColumnRule, values: NDArray, cluster: NDArray[np.intp], sizes: NDArray
-) -> list[Trait | None]:
-    counts = np.zeros((len(sizes), len(rule.levels)))
-    known = values >= 0
-    np.add.at(counts, (cluster[known], values[known].astype(int)), 1)
-    traits: list[Trait | None] = []
-    for mine, size in zip(counts, sizes, strict=True):
-        groups, of_groups = (
-            np.array([size, len(values) - size]),
-            np.array([mine, counts.sum(axis=0) - mine]),
-        )
-        if not groups.all():
-            traits.append(None)
-            continue
-        inside, outside = of_groups / groups[:, np.newaxis]
-        # Of two levels, the one that is more common here.
-        level = int(np.argmax(np.round(np.abs(inside - outside), 9) + 1e-9 * (inside > outside)))
-        level = 1 if rule.kind == "word" else level
-        effect = float(inside[level] - outside[level])
-        # Agresti and Caffo (2000): one more of each kind in both groups.
-        shares = (of_groups[:, level] + 1) / (groups + 2)
-        error = CONFIDENT * np.sqrt((shares * (1 - shares) / (groups + 2)).sum())
-        middle = shares[0] - shares[1]
-        ends = min(float(middle - error), effect), max(float(middle + error), effect)
-        share = float(inside[level])
-        traits.append(
-            Trait(
-                rule,
-                rule.levels[level],
-                effect,
-                *ends,
-                share,
-                float(outside[level]),
-                (share, share),
-            )
-        )
-    return traits
+    return min(middle - half, larger), max(middle + half, larger)
 
 
 def in_words(traits: Sequence[Trait], most: int = 3) -> str:

@@ -10,7 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from srsg.files.contents import Contents, Request
-from srsg.files.errors import FileError
+from srsg.files.errors import FileError, explained
 from srsg.files.kinds import (
     IDENTIFIER,
     MOST_AMOUNTS,
@@ -176,7 +176,8 @@ def decide_columns(name: str, columns: Iterable[tuple[str, Any]], request: Reque
             continue
         rule, reason = of_model.get(column), "it names the rows"
         if rule is None and column != request.identifier:
-            rule, reason = judged(name, column, place, values, request)
+            with explained(f"{name}: column {column} cannot be used", pa.ArrowException):
+                rule, reason = judged(name, column, place, values, request)
             if column in certain and (rule is None or request.features):
                 rule = ColumnRule(column)
             elif rule and request.features and rule.kind != "number":
@@ -272,7 +273,8 @@ def feature_matrix(name: str, frame: Frame, columns: Columns) -> Any:
     values = np.empty((frame.table.num_rows, len(columns.features)), dtype=columns.dtype)
     start = 0
     for rule in columns.rules:
-        found = values_of(name, rule, frame.table.column(rule.column))
+        with explained(f"{name}: column {rule.column} cannot be used", pa.ArrowException):
+            found = values_of(name, rule, frame.table.column(rule.column))
         width = len(rule.features)
         values[:, start : start + width] = rule.encoded(found)
         start += width

@@ -23,7 +23,7 @@ class Request:
     label_file : path or None
         The file of the labels.
     columns, variable, image_size, gray, features, rules, treat, keep_ids, encoding
-    drop_missing, keep_missing, keep_frame
+    skip_rows, drop_missing, keep_missing, keep_frame
         As in :func:`srsg.files.read_points`.
     mixed : bool
         Whether other columns than plain numbers are used.
@@ -44,6 +44,7 @@ class Request:
     identifier: str | None = None
     keep_ids: bool = False
     encoding: str | None = None
+    skip_rows: int = 0
     drop_missing: bool = False
     keep_missing: bool = False
     keep_frame: bool = False

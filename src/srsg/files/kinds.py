@@ -145,6 +145,8 @@ def treated(name: str, column: str, kind: str, values: Any) -> ColumnRule:
         from srsg.files.texts import text_rule
 
         return text_rule(name, column, plain_texts(values))
+    if kind != "date":
+        raise ValueError(f"treat={{{column!r}: {kind!r}}} names no kind of column.")
     form = _date_format(values)
     if form is None:
         raise FileError(
@@ -193,7 +195,7 @@ def _any(pattern: str, values: Any) -> bool:
 
 def _number(column: str, numbers: NDArray[np.floating], form: str = "") -> ColumnRule:
     """The rule of numbers: their logarithm if the tail is long."""
-    numbers = numbers[np.isfinite(numbers)]
+    numbers = numbers[np.isfinite(numbers)].astype(np.float64)
     positive = len(numbers) >= ENOUGH_ROWS and numbers.min() >= 0 and numbers.any()
     if not positive or _skewness(numbers) <= LONG_TAIL:
         return ColumnRule(column, form=form)
@@ -205,7 +207,8 @@ def _number(column: str, numbers: NDArray[np.floating], form: str = "") -> Colum
 
 
 def _skewness(numbers: NDArray[np.floating]) -> float:
-    away = numbers - numbers.mean()
+    scaled = numbers / numbers.max()  # so that cubes of huge numbers stay finite
+    away = scaled - scaled.mean()
     return float((away**3).mean() / max((away**2).mean() ** 1.5, np.finfo(float).tiny))
 
 
@@ -213,7 +216,8 @@ def _levels(values: Any) -> tuple[str, ...]:
     """The most common values as text, in their order, and whether some cells are missing."""
     counts = pc.value_counts(_category_text(values).drop_null()).to_pylist()
     common = sorted(counts, key=lambda count: (-count["counts"], count["values"]))[:MOST_LEVELS]
-    return (*sorted(count["values"] for count in common), *[MISSING] * bool(values.null_count))
+    levels = [*sorted(count["values"] for count in common), *[MISSING] * bool(values.null_count)]
+    return tuple(dict.fromkeys(levels))  # some cells may say so themselves
 
 
 def _category_text(values: Any) -> Any:
@@ -266,17 +270,18 @@ def _is_moment(kind: Any) -> bool:
 def _days(values: Any, form: str) -> NDArray[np.floating]:
     """Dates as days since 1970; NaN for what is missing or not in this format."""
     moments = values
-    if form == "ISO":
-        moments = pc.utf8_trim_whitespace(values)
-        try:
-            moments = moments.cast(pa.timestamp("us"))
-        except pa.ArrowInvalid:
+    if not _is_moment(values.type):
+        text = _category_text(values)
+        if form not in ("", "ISO"):
+            moments = pc.strptime(text, form, "us", error_is_null=True)
+        else:
             try:
-                moments = moments.cast(pa.timestamp("us", "UTC"))
+                moments = text.cast(pa.timestamp("us"))
             except pa.ArrowInvalid:
-                return np.full(len(values), np.nan)
-    elif form:
-        moments = pc.strptime(pc.utf8_trim_whitespace(values), form, "us", error_is_null=True)
+                try:
+                    moments = text.cast(pa.timestamp("us", "UTC"))
+                except pa.ArrowInvalid:
+                    return np.full(len(values), np.nan)
     counted = moments.cast(pa.timestamp("us"), safe=False).cast(pa.int64())
     return counted.cast(pa.float64(), safe=False).to_numpy() / DAY
 

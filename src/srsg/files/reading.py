@@ -21,11 +21,15 @@ _READERS = {
     ".npz": "arrays:read_npz",
     **dict.fromkeys((".csv", ".tsv", ".csv.gz", ".tsv.gz"), "tables:read_text"),
     **dict.fromkeys((".parquet", ".feather"), "tables:read_columnar"),
+    **dict.fromkeys((".json", ".jsonl"), "tables:read_json"),
     **dict.fromkeys((".xlsx", ".xls", ".ods"), "tables:read_excel"),
     ".mat": "matlab:read_mat",
     **dict.fromkeys((".h5", ".hdf5"), "matlab:read_hdf5"),
 }
 """Module and function by ending; imported when needed."""
+
+HAVE_LINES = ("tables:read_text", "tables:read_standard_input", "tables:read_excel")
+"""Readers of files that may have something above the table."""
 
 MOST_HERE = 16 * 2**20
 """Plain text of fewer bytes is parsed in this process, which saves the start of another."""
@@ -46,6 +50,7 @@ def read_points(
     id_column: str | None = None,
     keep_ids: bool = False,
     encoding: str | None = None,
+    skip_rows: int = 0,
     keep_missing: bool = False,
     keep_frame: bool = False,
 ) -> Table:
@@ -54,8 +59,8 @@ def read_points(
     Parameters
     ----------
     path : path
-        A file ending in ``.csv .tsv .csv.gz .tsv.gz .parquet .feather .xlsx .xls .ods .npy .npz
-        .mat .h5 .hdf5``, a folder of images, or ``-``: CSV from standard input.
+        A file ending in ``.csv .tsv .csv.gz .tsv.gz .json .jsonl .parquet .feather .xlsx .xls .ods
+        .npy .npz .mat .h5 .hdf5``, a folder of images, or ``-``: CSV from standard input.
 
         *Tables* may have a header or not, and commas, semicolons, tabs or bars. Categories, dates,
         amounts of money and shares in per cent become numbers (``rules`` of the result says how).
@@ -102,6 +107,8 @@ def read_points(
     encoding : str, optional
         Encoding of a text file that is not UTF-8 and has no mark that names it: ``"latin-1"``,
         for instance.
+    skip_rows : int
+        Lines above the table, such as a title, in text or a spreadsheet.
     keep_missing : bool
         Leave missing values in ``X`` as NaN, for an imputer to fill in.
     keep_frame : bool
@@ -147,11 +154,14 @@ def read_points(
         identifier=id_column,
         keep_ids=keep_ids,
         encoding=encoding,
+        skip_rows=skip_rows,
         drop_missing=drop_missing,
         keep_missing=keep_missing,
         keep_frame=keep_frame,
     )
     reader = _reader_of(path)
+    if skip_rows and reader not in HAVE_LINES:
+        raise FileError(f"{display_name(path)}: skip_rows={skip_rows} needs text or a spreadsheet.")
     if _is_harmless(path, reader) and (file is None or ending_of(file) != ".npz"):
         return read_here(path, reader, request)
     place = Path(path)

@@ -1,6 +1,7 @@
 """Points from tables: CSV and its relatives, Parquet, Feather, spreadsheets."""
 
 import gzip
+import json
 import sys
 from dataclasses import replace
 from datetime import date, datetime
@@ -56,6 +57,9 @@ def read_columnar(path: Path, request: Request) -> Contents:
 def read_excel(path: Path, request: Request) -> Contents:
     """A sheet of a spreadsheet of Excel, old or new, or of OpenDocument."""
     rows, notes = _sheet(path, request.variable)
+    rows = rows[request.skip_rows :]
+    if not rows:
+        raise FileError(f"{path}: has no rows after the first {request.skip_rows}.")
     first, second = ([_text(cell) for cell in row] for row in (*rows, [])[:2])
     has_header = is_header(first, second)
     names = distinct_names(first) if has_header else [str(place) for place in range(len(first))]
@@ -64,10 +68,35 @@ def read_excel(path: Path, request: Request) -> Contents:
     return _choose(str(path), Frame(table, has_header=has_header, notes=notes), request)
 
 
+def read_json(path: Path, request: Request) -> Contents:
+    """JSON: a list of objects, one per row, or an object of columns; or an object in each line."""
+    with parsing(path, "JSON"):
+        data = path.read_bytes().decode("utf-8-sig")
+        if path.suffix.lower() == ".jsonl":
+            found: Any = [json.loads(line) for line in data.splitlines() if line.strip()]
+        else:
+            found = json.loads(data)
+        if isinstance(found, list) and found and all(isinstance(row, dict) for row in found):
+            names = dict.fromkeys(name for row in found for name in row)
+            found = {name: [row.get(name) for row in found] for name in names}
+        if not isinstance(found, dict) or not all(isinstance(c, list) for c in found.values()):
+            raise FileError(f"{path}: is not a table: a list with one object per row is expected.")
+        table = pa.table({name: pa.chunked_array([cells]) for name, cells in found.items()})
+    frame = frame_of(table)
+    columns = [typed(c) if pa.types.is_string(c.type) else c for c in frame.table.columns]
+    return choose_columns(str(path), Frame(pa.table(columns, table.column_names)), request)
+
+
 def _read_bytes(name: str, data: bytes, sep: str | None, request: Request) -> Contents:
     text = _decoded(name, data, request.encoding)
     if not text.strip():
         raise FileError(f"{name}: cannot be read as CSV: it is blank.")
+    if request.skip_rows:
+        # Their line ends stay, so that messages count lines as the file does.
+        lines = text.split("\n", request.skip_rows)
+        text = "\n" * request.skip_rows + (lines[-1] if len(lines) > request.skip_rows else "")
+        if not text.strip():
+            raise FileError(f"{name}: has no lines after the first {request.skip_rows}.")
     with parsing(name, "CSV"):
         frame = parse_table(name, text, sep)
     return _choose(name, frame, request)
@@ -92,7 +121,7 @@ def _choose(name: str, frame: Frame, request: Request) -> Contents:
     except NotANumberError as error:
         raise FileError(
             f"{error} The first row was not taken for the names of the columns: if there is "
-            "something above them, remove it."
+            "something above them, skip_rows=... leaves it out, or remove it."
         ) from error
 
 

@@ -228,7 +228,8 @@ def _check_lengths(name: str, text: str, width: int, sep: str, lines_before: int
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=sep)
     for row in reader:
         if row and len(row) != width:
-            advice = " Remove what is above the names of the columns." if width == 1 else ""
+            above = " skip_rows=... leaves out what is above the names of the columns."
+            advice = above if width == 1 else ""
             raise FileError(
                 f"{name}: line {lines_before + reader.line_num} has "
                 f"{count_of(len(row), 'field')} instead of {width}.{advice}"

@@ -41,7 +41,7 @@ def descriptions(facts: Facts) -> str:
 
 
 def _in_words(cluster: ClusterDescription) -> str:
-    text = f'<p class="name">{escape(cluster.name)}</p>{_traits(cluster.traits)}'
+    text = f'<p class="name">{_breakable(cluster.name)}</p>{_traits(cluster.traits)}'
     found = cluster.thresholds
     if not found.text:
         return text
@@ -50,6 +50,11 @@ def _in_words(cluster: ClusterDescription) -> str:
         f'{text}<p class="thresholds">{exact}<br><small>describes {found.recall:.0%} '
         f"of its points; {found.precision:.0%} of what it describes is in the cluster</small></p>"
     )
+
+
+def _breakable(name: str) -> str:
+    """The name of a column, which may be broken where its parts meet."""
+    return escape(name).replace("_", "_<wbr>").replace("/", "/<wbr>")
 
 
 def _traits(traits: list[Trait]) -> str:
@@ -65,8 +70,9 @@ def _traits(traits: list[Trait]) -> str:
         interval = f"{signed(trait.low, 2)} to {signed(trait.high, 2)}"
         effect = f'<span title="95 % interval: {interval}">{signed(trait.effect, 2)}</span>'
         cells = [f"<td>{inside}</td>", f"<td>{trait.shown(trait.outside)}</td>"]
-        rows.append(row(escape(trait.title), [*cells, bar_cell(effect, abs(trait.effect))]))
-    return table("What sets the cluster apart", ("column", "here", "elsewhere", "effect"), rows)
+        rows.append(row(_breakable(trait.title), [*cells, bar_cell(effect, abs(trait.effect))]))
+    heads = ("column", "here", "elsewhere", "effect")
+    return table("What sets the cluster apart", heads, rows, "traits")
 
 
 def _rows(facts: Facts, points: list[int], traits: list[Trait]) -> str:
@@ -85,6 +91,6 @@ def _rows(facts: Facts, points: list[int], traits: list[Trait]) -> str:
             )
             cells.append(f'<td class="text">{escape(shown)}</td>')
         rows.append(row(heading, [*cells, f"<td>{facts.confidence.values[point]:.2f}</td>"]))
-    columns_shown = ["text"] if texts is not None else [escape(rule.column) for rule in rules]
+    columns_shown = ["text"] if texts is not None else [_breakable(rule.column) for rule in rules]
     heads = ("row", *columns_shown, "confidence")
     return table("Rows of the cluster", heads, rows)
