@@ -336,13 +336,19 @@ def test_cuts_are_chosen_for_our_own_graphs_only(wine):
 
 
 @pytest.mark.parametrize(
-    ("modular", "cut"), [([0.5, 0.4], "kmeans"), ([0.4, 0.5], "tree"), ([0.5, 0.495], "tree")]
+    ("candidate", "modular", "cut"),
+    [
+        (SRSG(), [0.5, 0.4], "kmeans"),
+        (SRSG(), [0.4, 0.5], "tree"),
+        (SRSG(), [0.5, 0.495], "tree"),
+        (RidgeGraph(), [0.4, 0.5], "kmeans"),
+    ],
 )
-def test_modularity_decides_between_cuts_that_are_as_stable(modular, cut):
-    """If it does not either, the tree is taken, which needs no eigenvectors."""
+def test_modularity_decides_between_cuts_that_are_as_stable(candidate, modular, cut):
+    """If it does not either, the tree is taken, which needs no eigenvectors; never for ridge."""
     rows = np.arange(80)
     fits = [(np.column_stack([rows % 2, rows % 2]), np.array(modular))] * 5
-    comparison = Comparison([("one", None)], None, 0, SILENT, None, both_cuts=True)
+    comparison = Comparison([("one", candidate)], None, 0, SILENT, None, both_cuts=True)
     samples, _ = draw_rounds((80, 8), 2, np.random.RandomState(0), table=False)
     samples = [sample._replace(rows=rows) for sample in samples]
     with pytest.MonkeyPatch.context() as patch:

@@ -127,7 +127,8 @@ class Comparison:
         """The scores of the candidates, given the number of clusters of each, and their cuts.
 
         The cut of a graph is the one with the larger product of stability and squared modularity,
-        as in counting; a tree wins ties. Modularities of different graphs cannot be compared.
+        as in counting; a tree wins ties, but not for ridge codes. Modularities of different graphs
+        cannot be compared.
         """
         if self.both_cuts:
             return self._scores_of_cuts(own, rounds[0])
@@ -145,7 +146,9 @@ class Comparison:
         by_cut = [scores_of(labels, samples, [cut] * len(own)) for cut in range(len(CUTS))]
         stable = np.array([scores.total for scores in by_cut])
         by_vectors, by_tree = stable * np.maximum(modular, 0.0) ** 2
-        chosen = (by_tree >= (1 - CUT_TIE) * by_vectors).astype(int)
+        # Ridge codes join points from all over a cluster, in which communities find only pieces.
+        ridge = [isinstance(clusterer_of(each), RidgeGraph) for _, each in self.candidates]
+        chosen = np.where(ridge, 0, by_tree >= (1 - CUT_TIE) * by_vectors)
         parts = [np.choose(chosen, part) for part in zip(*by_cut, strict=True)]
         return Scores(*parts), [CUTS[cut] for cut in chosen]
 

@@ -60,14 +60,14 @@ class StabilitySearch(ClusterMixin, BaseEstimator):
     two samples of them and, unless the features are sparse, on two halves of the features. Its
     score adds the agreement of its labels between all points and samples, and between all features
     and halves. Each of our own graphs is cut twice, by eigenvectors and as a tree: the cut with the
-    larger product of this score and its squared modularity counts, the tree if they are close.
-    Nearly all points in one cluster score nothing. For tables the score adds the agreement between
-    samples and the agreement with the other candidates on the same samples; if the best two are
-    close, as many samples again are drawn. See :mod:`srsg.search.stability`. The best is then
-    fitted on all points. Of more than 3,000 points, a random 3,000 decide. Where the graph of all
-    points would exceed the time or the memory that :func:`srsg.config_context` allows, the best is
-    fitted on a random sample, and all other points are assigned to its clusters; see
-    :mod:`srsg.search.sampled`.
+    larger product of this score and its squared modularity counts, the tree if they are close, but
+    never that of ridge codes. Nearly all points in one cluster score nothing. For tables the score
+    adds the agreement between samples and the agreement with the other candidates on the same
+    samples; if the best two are close, as many samples again are drawn. See
+    :mod:`srsg.search.stability`. The best is then fitted on all points. Of more than 3,000 points,
+    a random 3,000 decide. Where the graph of all points would exceed the time or the memory that
+    :func:`srsg.config_context` allows, the best is fitted on a random sample, and all other points
+    are assigned to its clusters; see :mod:`srsg.search.sampled`.
 
     Parameters
     ----------
