@@ -103,7 +103,7 @@ def gap():
 
     @kernel(cache=False)
     def call(directions, penalty, c):
-        return duality_gap(directions, penalty, c)
+        return duality_gap(directions, penalty, 0.0, c)
 
     return lambda Y, q, c, lam: call(np.column_stack([Y, np.ones(len(Y))]), lam * q, c)
 

@@ -54,8 +54,8 @@ def plain_code(x, others, lam):
     return v[:n] - v[n:]
 
 
-def objective(x, others, z, lam):
-    return ((x - z @ others) ** 2).sum() + lam * np.abs(z).sum()
+def objective(x, others, z, lam, ridge=0.0):
+    return ((x - z @ others) ** 2).sum() + lam * (np.abs(z).sum() + ridge / 2 * (z**2).sum())
 
 
 @pytest.mark.parametrize("lam", [0.001, 0.1, 2.0])
@@ -79,30 +79,54 @@ def test_no_independent_solution_is_better(lam, seed):
         assert theirs == pytest.approx(mine, rel=1e-2)
 
 
-def test_no_small_change_lowers_the_objective():
+@pytest.mark.parametrize("ridge", [0.0, 0.01, 0.3, 30.0])
+def test_no_small_change_lowers_the_objective(ridge):
     X, _ = affine_planes(8)
     lam = published_lam(X)
-    Z = affine_codes(X, lam).codes.toarray()
+    found = affine_codes(X, lam, ridge=ridge)
+    assert found.kkt_violation.max() < 1e-9 * (1 + lam)
+    assert found.dual_gap.max() < 1e-9
+    Z = found.codes.toarray()
     rng = np.random.default_rng(0)
     for i, z in enumerate(Z):
-        least = objective(X[i], X, z, lam)
+        least = objective(X[i], X, z, lam, ridge)
         for _ in range(30):
             a, b = rng.choice(np.delete(np.arange(len(X)), i), 2, replace=False)
             for size in (1e-5, 1e-3, 1e-1):
                 moved = z.copy()
                 moved[a] += size
                 moved[b] -= size
-                assert objective(X[i], X, moved, lam) >= least - 1e-12
+                assert objective(X[i], X, moved, lam, ridge) >= least - 1e-12
 
 
-def test_certificates_see_codes_that_are_wrong():
+@pytest.mark.parametrize("ridge", [0.0, 0.5])
+def test_certificates_see_codes_that_are_wrong(ridge):
     X, _ = affine_planes(6)
-    Z = affine_codes(X, 0.1).codes.toarray()
-    assert affine_violations(X, X, Z, 0.1).max() < 1e-9
+    Z = affine_codes(X, 0.1, ridge=ridge).codes.toarray()
+    assert affine_violations(X, X, Z, 0.1, ridge).max() < 1e-9
     a, b = np.flatnonzero(Z[3])[:2]
     Z[3, a] += 0.01
     Z[3, b] -= 0.01
-    assert affine_violations(X, X, Z, 0.1)[3] > 1e-3
+    assert affine_violations(X, X, Z, 0.1, ridge)[3] > 1e-3
+
+
+def test_a_tiny_ridge_changes_little():
+    """Two solvers: one coordinate at a time, and Newton's method on the dual."""
+    X, _ = affine_planes(8)
+    plain = affine_codes(X, 0.1).codes.toarray()
+    np.testing.assert_allclose(affine_codes(X, 0.1, ridge=1e-6).codes.toarray(), plain, atol=1e-3)
+
+
+def test_a_ridge_spreads_codes_over_points_that_are_alike():
+    X, _ = affine_planes(8)
+    entries = [affine_codes(X, 0.1, ridge=ridge).codes.nnz for ridge in (0.0, 0.3, 3.0)]
+    assert entries == sorted(entries)
+    assert entries[0] < entries[-1]
+
+
+def test_a_ridge_needs_exact_affine_codes():
+    with pytest.raises(ValueError, match="ridge requires affine='exact'"):
+        L1Graph(3, ridge=0.3).fit(affine_planes()[0])
 
 
 def test_the_published_weight():

@@ -66,10 +66,13 @@ def affine_codes(
     x: FloatArray,
     lam: float,
     *,
+    ridge: float = 0.0,
     queries: FloatArray | None = None,
     engine: Engine | None = None,
 ) -> AffineCodes:
-    """Code every point over the others: ``min ||x_i - X z||^2 + lam |z|_1`` with ``sum z = 1``.
+    """Code every point over the others, with codes that add up to one.
+
+    The code minimises ``||x_i - X z||^2 + lam (|z|_1 + ridge / 2 |z|^2)`` with ``sum z = 1``.
 
     Parameters
     ----------
@@ -77,6 +80,8 @@ def affine_codes(
         The points, which all differ; at least two of them.
     lam : float
         Weight of the l1 norm.
+    ridge : float
+        Weight of the squared norm beside it. It spreads a code over points that are alike.
     queries : ndarray of shape (n_queries, n_features), optional
         New points, which are coded over all points. One that equals a point is coded by it alone.
     engine : Engine, optional
@@ -97,7 +102,7 @@ def affine_codes(
            [-0.99,  1.99,  0.  ]])
     """
     targets = x if queries is None else queries
-    task = partial(_code, lam=lam, n_others=len(x) - (queries is None))
+    task = partial(_code, lam=lam, ridge=ridge, n_others=len(x) - (queries is None))
     blocks = blocks_of_rows(len(targets), ROWS_PER_BLOCK)
     found = (engine or ThreadEngine()).map(task, (x, queries), blocks, label="affine codes")
     codes, violation, gap = zip(*found, strict=True)
@@ -107,7 +112,12 @@ def affine_codes(
 
 
 def _code(
-    data: tuple[FloatArray, FloatArray | None], rows: IntArray, *, lam: float, n_others: int
+    data: tuple[FloatArray, FloatArray | None],
+    rows: IntArray,
+    *,
+    lam: float,
+    ridge: float,
+    n_others: int,
 ) -> tuple[sparse.csr_array, FloatArray, FloatArray]:
     x, queries = data
     targets = x[rows] if queries is None else queries[rows]
@@ -122,17 +132,21 @@ def _code(
     copies = same.any(axis=1)
     others = np.flatnonzero(~copies)
     part = values[others], gap[others]
-    code_on_plane(x, targets[others], order[others], lam / 2, *part)
+    code_on_plane(x, targets[others], order[others], lam / 2, lam * ridge / 2, *part)
     values[others], gap[others] = part
     np.put_along_axis(codes, order, values, axis=1)
     codes[copies] = same[copies]
-    violation = affine_violations(x, targets, codes, lam)
+    violation = affine_violations(x, targets, codes, lam, ridge)
     violation[copies] = 0.0  # exact, whatever the penalty
     return sparse.csr_array(codes), violation, 2 * gap
 
 
 def affine_violations(
-    x: FloatArray, targets: FloatArray, codes: NDArray[np.floating], lam: float
+    x: FloatArray,
+    targets: FloatArray,
+    codes: NDArray[np.floating],
+    lam: float,
+    ridge: float = 0.0,
 ) -> FloatArray:
     """How far codes are from the optimality conditions, by their best multiplier of ``sum z = 1``.
 
@@ -150,7 +164,7 @@ def affine_violations(
     found = np.zeros(len(targets))
     for i, (target, z) in enumerate(zip(targets, codes, strict=True)):
         directions = x - target
-        gradient = 2 * directions @ (z @ directions)
+        gradient = 2 * directions @ (z @ directions) + lam * ridge * z
         # Each point allows an interval of multipliers: a single one if its coefficient is not zero.
         least = gradient + np.where(z != 0, lam * np.sign(z), -lam)
         most = gradient + np.where(z != 0, lam * np.sign(z), lam)

@@ -32,6 +32,7 @@ class L1Coder(Coder):
 
     lam: Any = 0.1
     weight_share: float | None = None
+    ridge: float = 0.0
 
     results: ClassVar[tuple[str, ...]] = (
         *Coder.results,
@@ -43,6 +44,8 @@ class L1Coder(Coder):
         super().check(n_points, run)
         if self.lam == "auto":
             raise ValueError("lam='auto' requires affine='exact': set lam to a number.")
+        if self.ridge:
+            raise ValueError("ridge requires affine='exact': otherwise use ElasticNetGraph.")
 
     def edges(self, codes: sparse.csr_array) -> sparse.csr_array:
         return codes if self.weight_share is None else strong_codes(codes, self.weight_share)
@@ -87,7 +90,7 @@ class AffineL1Coder(L1Coder):
         lam = published_lam(x) if self.lam == "auto" else self.lam * unit**2
         n = len(x)
         if n > 1:
-            found = affine_codes(x, lam, engine=run)
+            found = affine_codes(x, lam, ridge=self.ridge, engine=run)
             codes, certificates = found.codes, (found.kkt_violation, found.dual_gap)
         else:
             codes, certificates = sparse.csr_array((n, n)), (np.zeros(n), np.zeros(n))
@@ -109,9 +112,9 @@ class AffineL1Coder(L1Coder):
     def code_new(self, fitted: FittedGraph, new: Points, run: Engine) -> sparse.csr_array:
         x, unit = _moderate(fitted.points[fitted.equal.first])
         lam = fitted.learnt["lam"] * unit**2
-        return fitted.equal.spread_columns(
-            affine_codes(x, lam, queries=new.x * unit, engine=run).codes
-        )
+        queries = new.x * unit
+        found = affine_codes(x, lam, ridge=self.ridge, queries=queries, engine=run)
+        return fitted.equal.spread_columns(found.codes)
 
     def is_consistent(self, coded: Coded, points: Points, run: Engine) -> bool:
         equal = self.find_equal(points, run)
@@ -121,7 +124,7 @@ class AffineL1Coder(L1Coder):
         if len(x) == 1 or np.abs(codes.sum(axis=1) - 1).max() > SUM_ERROR:
             return len(x) == 1
         lam = coded.learnt["lam"] * unit**2
-        found = affine_violations(x, x, codes, lam)
+        found = affine_violations(x, x, codes, lam, self.ridge)
         claimed = coded.learnt["kkt_violation"][equal.first] * unit**2
         return bool(np.abs(found - claimed).max() <= ROUNDING)
 
@@ -157,6 +160,9 @@ class L1Graph(GraphClusterer):
     weight_share : float or None
         Of each code, only the largest entries that carry this share of its weight make edges,
         divided by the largest; None takes codes as they are.
+    ridge : float
+        For ``affine="exact"``: ``lam / 2`` times this is the weight of the squared norm of a code,
+        which spreads it over points that are alike, so that clusters hold together.
     {assign_labels, n_init, store, n_jobs, random_state, verbose}
 
     Attributes
@@ -191,6 +197,7 @@ class L1Graph(GraphClusterer):
         "lam": [POSITIVE, StrOptions({"auto"})],
         "affine": ["boolean", POSITIVE, StrOptions({"exact"})],
         "weight_share": [Interval(Real, 0, 1, closed="right"), None],
+        "ridge": [Interval(Real, 0, None, closed="left")],
         "n_candidates": [AT_LEAST_ONE, None],
     }
 
@@ -201,15 +208,17 @@ class L1Graph(GraphClusterer):
     n_neighbors: int = 5
     affine: bool | float | Literal["exact"] = False
     weight_share: float | None = None
+    ridge: float = 0.0
 
     @classmethod
     def ssc(cls, n_clusters: Any = 8, **parameters: Any) -> Self:
         """Sparse subspace clustering as published for motions (Elhamifar and Vidal, 2013).
 
-        The settings are the published ones, but the codes are exact, and so have fewer entries
-        than those of the published solver, which stops early. On the 155 films of Hopkins155 they
-        give 4.2 % mean error; ``weight_share=0.9`` gives 2.3 %, a share that was chosen on these
-        same films.
+        The settings are the published ones, with a ridge: exact codes have fewer entries than those
+        of the published solver, which stops early, and clusters come apart. On the 155 films of
+        Hopkins155 the mean error is 2.0 % (published 2.2 %), 1.0 % with two motions and 5.2 % with
+        three; without a ridge 4.0 %. The ridge was chosen on one half of the films (1.6 %); the
+        other half has 2.3 %.
 
         Parameters
         ----------
@@ -226,9 +235,9 @@ class L1Graph(GraphClusterer):
         --------
         >>> from srsg import L1Graph
         >>> L1Graph.ssc(3)
-        L1Graph(affine='exact', lam='auto', n_clusters=3, weight_share=0.7)
+        L1Graph(affine='exact', lam='auto', n_clusters=3, ridge=0.3, weight_share=0.7)
         """
-        published = {"lam": "auto", "affine": "exact", "weight_share": 0.7}
+        published = {"lam": "auto", "affine": "exact", "weight_share": 0.7, "ridge": 0.3}
         return cls(n_clusters, **{**published, **parameters})
 
     def _coder(self) -> Coder:

@@ -10,13 +10,19 @@ without the additional coordinate they are dependent.
 import numpy as np
 
 from srsg.kernels import linalg
-from srsg.kernels.compiled import ZERO, inlined, kernel
+from srsg.kernels.compiled import ZERO, helper, inlined, kernel
 
 ROUNDING = 1e-14
 """Violations below this, times the code's l1 norm plus the multiplier, are rounding."""
 
 STEPS_PER_NEIGHBOR = 50
 """Supports tried per neighbour before giving up; one or two are usual."""
+
+MOST_NEWTON_STEPS = 200
+"""Steps on the dual before giving up; about ten are usual."""
+
+NEWTON_ROUNDING = 1e-24
+"""A step is over if it promises less than this share of the value, or is shorter than this."""
 
 
 @inlined()
@@ -163,6 +169,70 @@ def solve_on_plane(directions, penalty, c):
 
 
 @inlined()
+def solve_dual(directions, penalty, ridge, c):
+    """Minimise ``penalty |c|_1 + 1/2 (||Y' c||^2 + ridge ||c||^2)``, ``sum c = 1``, into ``c``.
+
+    A ridge lets many coordinates in, too many for one at a time. Newton's method on the dual, ``min
+    1/2 ||u||^2 - nu + sum_j max(|s_j| - penalty, 0)^2 / (2 ridge)`` with ``s_j = nu - y_j' u``, has
+    as many unknowns as there are features. The dual is quadratic wherever the support and the signs
+    stay the same, so a few full steps end in the minimiser.
+    """
+    size, last = directions.shape
+    unknowns = np.zeros(last + 1)
+    unknowns[last] = penalty + ridge / size  # equal coefficients, which add up to one
+    pull = np.full(size, unknowns[last])
+    change = np.empty(size)
+    hessian = np.empty((last + 1, last + 1))
+    factor = np.empty((last + 1, last + 1))
+    every = np.arange(last + 1)
+    step = np.empty(last + 1)
+    value = dual_value(unknowns, pull, penalty, ridge)
+    for _ in range(MOST_NEWTON_STEPS):
+        linalg.fill(hessian, 0.0)
+        linalg.assign(step, unknowns)
+        step[last] = -1.0
+        for k in range(last):
+            hessian[k, k] = 1.0
+        for j in range(size):
+            c[j] = np.sign(pull[j]) * max(abs(pull[j]) - penalty, 0.0) / ridge
+            if c[j] != 0.0:
+                step[last] += c[j]
+                hessian[last, last] += 1.0 / ridge
+                for k in range(last):
+                    step[k] -= c[j] * directions[j, k]
+                    scaled = directions[j, k] / ridge
+                    hessian[last, k] -= scaled
+                    for i in range(k + 1):
+                        hessian[k, i] += scaled * directions[j, i]
+        gradient = step.copy()
+        if linalg.cholesky(hessian, every, last + 1, factor) <= last:
+            break
+        linalg.cholesky_solve(factor, last + 1, step)
+        slope = linalg.dot(step, gradient)
+        if slope <= NEWTON_ROUNDING * abs(value):
+            break
+        linalg.multiply(directions, step[:last], change)
+        for j in range(size):
+            change[j] = step[last] - change[j]
+        length = 1.0
+        new = dual_value(unknowns - step, pull - change, penalty, ridge)
+        while new > value - slope * length / 4 and length > NEWTON_ROUNDING:
+            length /= 2
+            new = dual_value(unknowns - length * step, pull - length * change, penalty, ridge)
+        unknowns -= length * step
+        pull -= length * change
+        value = new
+
+
+@helper()
+def dual_value(unknowns, pull, penalty, ridge):
+    value = linalg.dot(unknowns[:-1], unknowns[:-1]) / 2 - unknowns[-1]
+    for j in range(pull.shape[0]):
+        value += max(abs(pull[j]) - penalty, 0.0) ** 2 / (2 * ridge)
+    return value
+
+
+@inlined()
 def normalise(c):
     """Remove the rounding error from ``sum c = 1``."""
     total = 0.0
@@ -173,13 +243,14 @@ def normalise(c):
 
 
 @inlined()
-def duality_gap(directions, penalty, c):
+def duality_gap(directions, penalty, ridge, c):
     """A bound on how far the objective of ``c`` is above its minimum.
 
-    The dual is ``max nu - 1/2 ||u||^2`` with ``|y_j' u - nu| <= penalty_j`` for all j. The dual
-    point is ``u = Y' c``, shrunk until some ``nu`` fits all j, with the largest such ``nu``.
-    Choosing ``nu`` last brings the gap down to rounding even where a neighbour is so near that its
-    penalty is tiny; shrinking both together would not.
+    The dual is ``max nu - 1/2 ||u||^2`` with ``|y_j' u - nu| <= penalty_j`` for all j. A ridge is a
+    loss too, with a direction of its own for each coordinate. The dual point is ``u = Y' c``,
+    shrunk until some ``nu`` fits all j, with the largest such ``nu``. Choosing ``nu`` last brings
+    the gap down to rounding even where a neighbour is so near that its penalty is tiny; shrinking
+    both together would not.
     """
     size = directions.shape[0]
     u = np.zeros(directions.shape[1])
@@ -189,9 +260,10 @@ def duality_gap(directions, penalty, c):
         objective += penalty[k] * abs(c[k])
         for j in range(u.shape[0]):
             u[j] += c[k] * directions[k, j]
-    power = linalg.dot(u, u) / 2
+    power = (linalg.dot(u, u) + ridge * linalg.dot(c, c)) / 2
     product = np.empty(size)
     linalg.multiply(directions, u, product)
+    product += ridge * c
     # Each neighbour allows an interval of ``nu``. Two intervals meet if their products differ by no
     # more than the two penalties together, and if every two meet, all have a point in common.
     shrink = 1.0
@@ -233,15 +305,15 @@ def code_points(points, targets, neighbors, lam, codes, distances, gap):
             penalty[k] = lam * distances[p, k] / total
         solve_on_plane(directions, penalty, codes[p])
         normalise(codes[p])
-        gap[p] = duality_gap(directions, penalty, codes[p])
+        gap[p] = duality_gap(directions, penalty, 0.0, codes[p])
 
 
 @kernel()
-def code_on_plane(points, targets, neighbors, penalty, codes, gap):
+def code_on_plane(points, targets, neighbors, penalty, ridge, codes, gap):
     """Code each target over its neighbours: ``min penalty |c|_1 + 1/2 ||x - sum c_j x_j||^2``.
 
-    Subject to ``sum c = 1``, so that the residual is a combination of the directions to the
-    neighbours, none of which may coincide with the target.
+    A ridge adds ``ridge / 2 ||c||^2``. The coefficients add up to one, so that the residual is a
+    combination of the directions to the neighbours, none of which may coincide with the target.
     """
     size = neighbors.shape[1]
     directions = np.empty((size, points.shape[1] + 1))
@@ -249,6 +321,9 @@ def code_on_plane(points, targets, neighbors, penalty, codes, gap):
     for p in range(targets.shape[0]):
         for k in range(size):
             lifted_direction(targets[p], points[neighbors[p, k]], 1.0, directions[k])
-        solve_on_plane(directions, penalties, codes[p])
+        if ridge > 0.0:
+            solve_dual(directions, penalty, ridge, codes[p])
+        else:
+            solve_on_plane(directions, penalties, codes[p])
         normalise(codes[p])
-        gap[p] = duality_gap(directions, penalties, codes[p])
+        gap[p] = duality_gap(directions, penalties, ridge, codes[p])
