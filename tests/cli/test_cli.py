@@ -19,6 +19,7 @@ from PIL import Image
 from scipy import sparse
 
 import srsg
+from srsg.cli.cluster import _counted
 from srsg.cli.comparison import compare_methods, pairwise_ari
 from srsg.files import write_graph
 from srsg.running.progress import Progress
@@ -164,6 +165,13 @@ def test_summary_as_json(tmp_path, table):
     assert found["sizes"] == [20, 20, 20]
     assert found["scores"] == {"AC": 1.0, "NMI": 1.0, "ARI": 1.0}
     assert found["files"] == {"labels": str(path)}
+
+
+def test_a_guess_is_not_called_found():
+    """Too few points for samples: the largest eigengap of noise is a guess."""
+    X = np.random.default_rng(0).standard_normal((12, 100))
+    (line,) = _counted(srsg.SRSG("auto", random_state=0).fit(X))
+    assert re.fullmatch(r"-k was not given: probably \d+ clusters\.", line)
 
 
 def test_number_of_clusters_is_found_without_k(table):

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.datasets import make_blobs
 
 from srsg import (
     SMCE,
@@ -35,6 +36,7 @@ from srsg.counting.reproducibility import (
     search_counts,
 )
 from srsg.datasets import make_trefoil_knots, make_union_of_subspaces
+from srsg.estimators.base import scored_counts
 from support.estimators import counted
 
 LABELS = arrays(np.int64, 30, elements=st.integers(-1, 4))
@@ -297,3 +299,11 @@ def test_an_estimator_has_other_numbers():
     given = clone(model).set_params(n_clusters=3).fit(X)
     with pytest.raises(ValueError, match="n_clusters=3 was given"):
         _ = given.other_counts_
+
+
+@pytest.mark.parametrize(("spread", "sure"), [(0.3, True), (4.0, False)])
+def test_a_table_is_sure_if_its_clusters_are_found_again(spread, sure):
+    """Groups that overlap may have most evidence for their number, and yet it is not sure."""
+    X, _ = make_blobs(120, n_features=6, centers=3, cluster_std=spread, random_state=0)
+    model = SRSG("auto", affine=True, random_state=0).fit(X)
+    assert scored_counts(model).sure is sure

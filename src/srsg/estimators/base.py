@@ -25,7 +25,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from srsg.coding.coder import Coder, build_graph, new_codes, prepared
-from srsg.counting.counts import count_clusters, p_value_of_valleys, with_structure
+from srsg.counting.counts import count_clusters, counted_by, p_value_of_valleys, with_structure
 from srsg.counting.reproducibility import OtherCount, ScoredCounts
 from srsg.cutting import cut
 from srsg.cutting.embedding import connected_components
@@ -791,6 +791,7 @@ def scored_counts(model: Any) -> ScoredCounts:
         model.cluster_counts_,
         model.cluster_count_scores_,
         model.structure_found_,
+        counted_by(model.n_features_in_) == "halves",
     )
 
 

@@ -21,8 +21,8 @@ STEPS_PER_NEIGHBOR = 50
 MOST_NEWTON_STEPS = 200
 """Steps on the dual before giving up; about ten are usual."""
 
-NEWTON_ROUNDING = 1e-24
-"""A step is over if it promises less than this share of the value, or is shorter than this."""
+VALUE_ROUNDING = 1e-14
+"""Values of the dual may differ by this share through rounding alone."""
 
 
 @inlined()
@@ -187,14 +187,20 @@ def solve_dual(directions, penalty, ridge, c):
     every = np.arange(last + 1)
     step = np.empty(last + 1)
     value = dual_value(unknowns, pull, penalty, ridge)
+    linalg.fill(c, 0.0)
+    same = 0  # full steps in a row that kept the support and the signs
     for _ in range(MOST_NEWTON_STEPS):
         linalg.fill(hessian, 0.0)
         linalg.assign(step, unknowns)
         step[last] = -1.0
         for k in range(last):
             hessian[k, k] = 1.0
+        same += 1
         for j in range(size):
+            before = np.sign(c[j])
             c[j] = np.sign(pull[j]) * max(abs(pull[j]) - penalty, 0.0) / ridge
+            if np.sign(c[j]) != before:
+                same = 0
             if c[j] != 0.0:
                 step[last] += c[j]
                 hessian[last, last] += 1.0 / ridge
@@ -205,18 +211,18 @@ def solve_dual(directions, penalty, ridge, c):
                     for i in range(k + 1):
                         hessian[k, i] += scaled * directions[j, i]
         gradient = step.copy()
-        if linalg.cholesky(hessian, every, last + 1, factor) <= last:
+        # The first such step ends in the minimiser, the second takes rounding away.
+        if same == 2 or linalg.cholesky(hessian, every, last + 1, factor) <= last:
             break
         linalg.cholesky_solve(factor, last + 1, step)
         slope = linalg.dot(step, gradient)
-        if slope <= NEWTON_ROUNDING * abs(value):
-            break
         linalg.multiply(directions, step[:last], change)
         for j in range(size):
             change[j] = step[last] - change[j]
         length = 1.0
         new = dual_value(unknowns - step, pull - change, penalty, ridge)
-        while new > value - slope * length / 4 and length > NEWTON_ROUNDING:
+        while new > value - slope * length / 4 + VALUE_ROUNDING * abs(value):
+            same = -1
             length /= 2
             new = dual_value(unknowns - length * step, pull - length * change, penalty, ridge)
         unknowns -= length * step
