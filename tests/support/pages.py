@@ -6,7 +6,7 @@ import json
 import re
 from html.parser import HTMLParser
 
-VOID = {"meta", "input", "br", "link", "img"}
+VOID = {"wbr", "meta", "input", "br", "link", "img"}
 SHAPES = {"path", "rect", "circle", "polyline", "image"}
 
 
