@@ -165,3 +165,10 @@ def test_images_in_single_precision_stay_so():
     pixels = load_digits().data[:100].astype(np.float32)
     model = PreparedClusterer(L1Graph(3, random_state=0), scale="minmax").fit(pixels)
     assert model.clusterer_.fit_X_.dtype == np.float32
+
+
+@pytest.mark.parametrize("impute", [None, "median"])
+def test_tags_say_what_is_accepted(impute):
+    tags = PreparedClusterer(SRSG(2), impute=impute).__sklearn_tags__().input_tags
+    assert tags.sparse
+    assert tags.allow_nan == (impute is not None)

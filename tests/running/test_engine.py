@@ -13,6 +13,7 @@ from srsg import L1Graph
 from srsg.points import Points, row_digests
 from srsg.running import ThreadEngine, serial_linear_algebra
 from srsg.running.progress import PrintedProgress
+from srsg.running.warnings import made_dense
 
 
 def test_results_come_in_the_order_of_the_blocks():
@@ -207,3 +208,10 @@ def test_other_errors_of_threads_stay_as_they_are():
     threads.shutdown()
     with pytest.raises(RuntimeError, match="after shutdown"):
         threads.submit(print)
+
+
+def test_warnings_name_the_line_of_the_user(monkeypatch):
+    monkeypatch.setattr("srsg.running.warnings.WORTH_TELLING", 0)
+    with pytest.warns(UserWarning, match="a test needs dense points") as caught:
+        made_dense(sparse.eye_array(3, format="csr"), "a test needs dense points")
+    assert caught[0].filename == __file__

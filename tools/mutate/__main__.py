@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from tools.mutate.mutants import ROOT, Mutant, drawn
+from tools.mutate.mutants import LIVING, ROOT, Mutant, drawn
 
 KEPT = ROOT / "docs" / "results" / "parts"
 
@@ -62,8 +62,8 @@ MOST = 10.0
 """Seconds of all tests that are run on a mutant, the quickest first."""
 
 
-def run(folder: str, count: int, only: str) -> None:
-    """Test mutants of a folder; those that are known already are not tested again."""
+def run(folder: str, count: int, only: str, again: bool) -> None:
+    """Test mutants of a folder: those that are not known, and again those that lived if asked."""
     os.environ["OPENBLAS_NUM_THREADS"] = "1"
     if folder == "kernels":
         os.environ["NUMBA_DISABLE_JIT"] = "1"  # compiling a mutant takes longer than testing it
@@ -72,21 +72,24 @@ def run(folder: str, count: int, only: str) -> None:
     from tools.mutate.children import Loop
 
     sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
-    loop = Loop(lambda items: _run(loop, items, folder, count, only))
+    loop = Loop(lambda items: _run(loop, items, folder, count, only, again))
     options = ["-q", "--tb=no", "-s", "-p", "no:cacheprovider", "--rootdir", str(ROOT)]
     code = pytest.main([*options, *(str(ROOT / each) for each in TESTS[folder])], plugins=[loop])
     if code not in (0, 5):
         raise SystemExit(f"pytest ended with {code}.")
 
 
-def _run(loop: Any, items: list[Any], folder: str, count: int, only: str) -> None:
+def _run(loop: Any, items: list[Any], folder: str, count: int, only: str, again: bool) -> None:
     from tools.mutate.children import fate
 
     if folder != "kernels":
         _load_kernels()
     known = _reached(loop, items, folder)
     for mutant in drawn(folder, count):
-        is_known = kept(folder).get(mutant.name, {}).get("digest") == mutant.digest
+        fate_before = kept(folder).get(mutant.name, {})
+        is_known = fate_before.get("digest") == mutant.digest
+        if again and is_known:
+            is_known = fate_before["outcome"] not in LIVING
         if is_known or only not in mutant.name:
             continue
         tests = _tests_of(mutant, items, known, MOST)
@@ -164,8 +167,11 @@ def kept(folder: str) -> dict[str, dict[str, Any]]:
 
 
 def keep(mutant: Mutant, outcome: str, by: str) -> None:
+    before = kept(mutant.folder)
+    known = before.get(mutant.name, {})
+    first = known.get("first", outcome) if known.get("digest") == mutant.digest else outcome
     facts = {"line": mutant.line, "digest": mutant.digest, "outcome": outcome, "by": by}
-    found = {**kept(mutant.folder), mutant.name: facts}
+    found = {**before, mutant.name: {**facts, "first": first}}
     _place(mutant.folder).write_text(json.dumps(found, indent=0, sort_keys=True) + "\n")
 
 
@@ -181,10 +187,11 @@ def main() -> None:
         command.add_argument("folder", choices=sorted(TESTS))
         command.add_argument("--count", type=int, default=400, help="mutants of all rooms")
         command.add_argument("--only", default="", help="mutants whose name contains this")
+        command.add_argument("--again", action="store_true", help="those that lived, too")
     commands.add_parser("page", help="write docs/mutation.md")
     chosen = parser.parse_args()
     if chosen.command == "run":
-        run(chosen.folder, chosen.count, chosen.only)
+        run(chosen.folder, chosen.count, chosen.only, chosen.again)
     elif chosen.command == "show":
         for mutant in drawn(chosen.folder, chosen.count):
             print(f"{mutant.line:4} {mutant.name}")

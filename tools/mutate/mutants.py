@@ -17,6 +17,9 @@ from types import CodeType
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "srsg"
 
+LIVING = ("survived", "not reached")
+"""What becomes of a mutant that no test notices."""
+
 COMPARISONS = {
     ast.Lt: ast.LtE,
     ast.LtE: ast.Lt,

@@ -7,12 +7,10 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from tools.mutate.mutants import ROOT, drawn
+from tools.mutate.mutants import LIVING, ROOT, drawn
 
 PAGE = ROOT / "docs" / "mutation.md"
 REASONS = Path(__file__).parent / "reasons.toml"
-
-LIVING = ("survived", "not reached")
 
 HEAD = """\
 # Do the tests notice wrong code?
@@ -29,9 +27,9 @@ seconds of processor time. A mutant is caught if a test fails, or does not end. 
 Python meanwhile. Only statements within functions are changed, and no messages.
 
 *Caught* counts all mutants. Those that lived are below: most compute the same result, for the
-reason given, found by reading; a gap is one for which there is no such reason. Tests were added
-after the first pass over these same mutants, which caught between half and three quarters of them:
-of mutants drawn afresh the tests will catch fewer than the table says.
+reason given, found by reading; a gap is one for which there is no such reason. {tested} of the
+400 were tested so far. Tests were added after the first pass over these same mutants, which caught
+{first} of them ({share:.0%}): of mutants drawn afresh the tests will catch about as many.
 
 """
 
@@ -45,7 +43,7 @@ def write_page(kept: dict[str, dict[str, dict[str, Any]]]) -> None:
         for entry in tomllib.loads(REASONS.read_text())["reasons"]
         for name in entry["mutants"]
     }
-    rows, living, totals = [], [], Counter[str]()
+    rows, living, totals, first = [], [], Counter[str](), 0
     for folder, known in kept.items():
         outcomes = Counter[str]()
         for mutant in drawn(folder, 10**9):
@@ -53,13 +51,15 @@ def write_page(kept: dict[str, dict[str, dict[str, Any]]]) -> None:
             if found is None or found["digest"] != mutant.digest:
                 continue
             outcomes[found["outcome"]] += 1
+            first += found.get("first", found["outcome"]) not in LIVING
             if found["outcome"] in LIVING:
                 outcomes["gap"] += mutant.name not in reasons
                 living.append((mutant, found["outcome"], reasons.get(mutant.name, "")))
         rows.append(_row(f"`{folder}`", outcomes))
         totals += outcomes
+    tested = totals.total() - totals["gap"]
     PAGE.write_text(
-        HEAD
+        HEAD.format(tested=tested, first=first, share=first / max(1, tested))
         + COLUMNS
         + "|---|---|---|---|---|---|---|\n"
         + "".join(rows)
