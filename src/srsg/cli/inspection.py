@@ -64,18 +64,17 @@ class Fact:
 def inspect_table(table: Table) -> list[Fact]:
     """Facts about a table that was read with ``drop_missing=True``.
 
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from srsg.files import Table
-    from srsg.files.errors import count_of
-        >>> from srsg.cli.inspection import inspect_table
-        >>> X = np.array([[1.0, 2.0], [1.0, 2.0], [0.0, 0.0]])
-        >>> for fact in inspect_table(Table(X, np.arange(3)))[4:7]:
-        ...     print(f"{fact.about}: {fact.found}")
-        duplicates: 1 row repeats another
-        rows of zeros: 1 (row 2)
-        near-duplicates: not counted: in few columns, rows are close to each other
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from srsg.cli.inspection import inspect_table
+    >>> from srsg.files import Table
+    >>> X = np.array([[1.0, 2.0], [1.0, 2.0], [0.0, 0.0]])
+    >>> for fact in inspect_table(Table(X, np.arange(3)))[4:7]:
+    ...     print(f"{fact.about}: {fact.found}")
+    duplicates: 1 row repeats another
+    rows of zeros: 1 (row 2)
+    near-duplicates: not counted: in few columns, rows are close to each other
     """
     X = table.X
     if sparse.issparse(X):

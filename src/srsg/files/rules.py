@@ -36,7 +36,7 @@ class ColumnRule:
     kind : {"number", "category", "date", "text", "vector"}
         A number stays one number. A category becomes one number per level, 1 for the level of
         the row and 0 for others. A date becomes days since 1970, and a sine and a cosine for each
-        of its cycles. A text becomes one number per word (:mod:`srsg.files.texts`). A vector
+        of its cycles. A text becomes one number per word, by TF-IDF. A vector
         is a list of numbers. A "word" is one word of a text that is absent or present, where
         clusters are described.
     levels : tuple of str
