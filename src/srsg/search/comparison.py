@@ -231,33 +231,9 @@ def _settled(found: Sequence[ScoredCounts | None], *, table: bool) -> list[Score
             "n_clusters='auto' needs a candidate of this package, which finds the number: give "
             "n_clusters, or add one to candidates."
         )
-    if not table:
-        return [best_evidence(counted)] * len(found)
-    if len(counted) >= ENOUGH_FOR_A_MEDIAN:
+    if table and len(counted) >= ENOUGH_FOR_A_MEDIAN:
         # The smaller of two in the middle, and the first graph that found it.
         middle = sorted(each.n_clusters for each in counted)[(len(counted) - 1) // 2]
         return [next(each for each in counted if each.n_clusters == middle)] * len(found)
     # A candidate that cannot count is compared at the first number found.
     return [each or counted[0] for each in found]
-
-
-def best_evidence(counted: Sequence[ScoredCounts]) -> ScoredCounts:
-    """The evidence of several graphs: for each number, that of the graph with the largest score.
-
-    Scores are the agreement between samples, which graphs that suit the data have at their number.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from srsg.counting.reproducibility import ScoredCounts
-    >>> from srsg.search.comparison import best_evidence
-    >>> graphs = [ScoredCounts.of([2, 3], np.array(scores)) for scores in ([0.4, 0.3], [0.2, 0.9])]
-    >>> best_evidence(graphs).n_clusters, best_evidence(graphs).scores
-    (3, array([0.4, 0.9]))
-    """
-    best: dict[int, float] = {}
-    for each in counted:
-        for count, score in zip(each.counts.tolist(), each.scores.tolist(), strict=True):
-            best[count] = max(score, best.get(count, score))
-    counts = sorted(best)
-    return ScoredCounts.of(counts, np.array([best[count] for count in counts]))
