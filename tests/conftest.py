@@ -54,3 +54,26 @@ def block_size(monkeypatch):
         monkeypatch.setattr("srsg.running.config.blocks_within", lambda *budget: (size, np.inf))
 
     return set_size
+
+
+READ_HERE = (
+    "cli",
+    "files/test_image_folders.py",
+    "files/test_mixed_tables.py",
+    "files/test_sparse_files.py",
+    "files/test_tables.py",
+)
+"""Tests of what is made of a file. The others read files in a process of their own, which they are
+about, or which a broken file might end."""
+
+
+@pytest.fixture(autouse=True)
+def _files_read_here(request, monkeypatch):
+    """Some tests read files in this process, which saves the start of another for each."""
+    here = [Path(__file__).parent / name for name in READ_HERE]
+    if any(place in (request.path, *request.path.parents) for place in here):
+
+        def read(name, n_bytes, function, *given):
+            return function(*given)
+
+        monkeypatch.setattr("srsg.files.reading.in_other_process", read)

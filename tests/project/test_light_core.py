@@ -82,7 +82,8 @@ def test_every_estimator_fits_and_its_results_are_written(tmp_path):
 
     done = run_without(CLI, FITS, tmp_path)
     assert done.returncode == 0, done.stderr
-    functions = {"cluster_graph", "methods", "config_context", "get_config", "set_config"}
+    functions = {"cluster_graph", "explain", "methods"}
+    functions |= {"config_context", "get_config", "set_config"}
     assert set(done.stdout.split()) == set(srsg.__all__) - functions
     written = {path.name for path in tmp_path.iterdir()}
     assert written == {"points.npy", "page.html", "graph.graphml", "labels.csv", "model.srsg"}

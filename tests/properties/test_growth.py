@@ -105,8 +105,8 @@ def counted(n, folder):
 
 
 def described(n, folder):
+    assert fitted(n).valley_p_value_ <= 1  # found once: it takes the cube of up to 1,500 points
     model = copy(fitted(n))
-    assert model.valley_p_value_ <= 1  # known before: it takes the cube of up to 1,500 points
     for name in ("confidence_", "explained_", "outlier_score_", "layers_"):
         vars(model).pop(name, None)
         getattr(model, name)

@@ -90,6 +90,12 @@ def test_too_little_memory_for_all_points_is_enough_for_some(monkeypatch):
     assert found.approximation_.n_compared == 2 * FIRST
 
 
+def test_a_first_sample_too_large_for_the_memory_is_halved(monkeypatch):
+    monkeypatch.setattr(sampled, "FIRST", 400)
+    found = searched(max_memory=1.05 * memory_of(640)).approximation_
+    assert (len(found.rows), found.n_compared) == (400, 200)
+
+
 def test_labels_that_hardly_change_need_no_larger_sample():
     assert len(searched(max_memory=memory_of(800)).approximation_.rows) == 2 * FIRST
 

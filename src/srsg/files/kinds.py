@@ -64,7 +64,8 @@ MOST_LEVELS = 50
 """A column of text with more different values is no category."""
 
 ROWS_PER_LEVEL = 4
-"""A column of text with fewer rows per value, on average, is no category."""
+"""A column of text with fewer rows per value, on average, is no category, and so is one in which
+fewer rows than this differ from the commonest value."""
 
 LONG_TAIL = 3.0
 """The skewness from which on amounts are replaced by logarithms. That of exponential waiting times
@@ -181,6 +182,9 @@ def _judged_text(name: str, column: str, place: int, values: Any) -> tuple[Colum
         return None, f"it may hold the classes; labels={column!r} compares them"
     if n_levels > MOST_LEVELS or ROWS_PER_LEVEL * n_levels > len(values):
         return None, f"text with {n_levels} different values"
+    commonest = pc.max(pc.value_counts(values).field("counts")).as_py()
+    if len(values) - commonest < ROWS_PER_LEVEL:
+        return None, "the same in nearly all rows"
     return ColumnRule(column, "category", levels=_levels(values)), ""
 
 

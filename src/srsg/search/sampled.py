@@ -31,6 +31,9 @@ from srsg.types import IntArray
 FIRST = MAX_SAMPLED_POINTS
 """Points of the first sample: as many as decide about the number of clusters."""
 
+LEAST = 100
+"""Points of the smallest first sample, where memory has no room for more."""
+
 ENOUGH = 0.99
 """The sample is large enough if one of half its size puts this share of points into the same
 cluster."""
@@ -64,6 +67,13 @@ class Approximation:
         Half of ``n_fitted``, or as many.
     seconds, memory : float
         Estimates for the graph of all points; memory in bytes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from srsg.search.sampled import Approximation
+    >>> str(Approximation(np.arange(12_000), 10**6, 0.998, 6_000, 9e3, 2e9))[:50]
+    'The graph has a random 12,000 of 1,000,000 points,'
     """
 
     rows: IntArray
@@ -183,8 +193,10 @@ class Winner:
         unlimited = not limits.timed and memory <= limits.memory
         if model is not None or n_points <= 2 * FIRST or unlimited:
             return self._exact(model)
-        rows = self._shuffled()
-        first = self._timed(rows[:FIRST])
+        rows, size = self._shuffled(), FIRST
+        while size > LEAST and self.memory_of(2 * size) > limits.memory:
+            size //= 2  # a sample of twice the size must fit too: they are compared
+        first = self._timed(rows[:size])
         most = first.at_most(n_points)
         if memory <= limits.memory and most <= limits.left:
             self._tell(f"at most {time_in_words(most)}", memory)

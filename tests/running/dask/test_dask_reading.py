@@ -37,7 +37,7 @@ def tricky(n_rows=N_ROWS):
     frame = pd.DataFrame({f"f{j}": rng.standard_normal(n_rows) for j in range(4)})
     frame.insert(0, "id", np.where(late, 7, np.arange(n_rows)))  # no identifier: repeats late
     frame["counts"] = np.arange(n_rows)
-    frame["turns textual"] = np.where(np.arange(n_rows) < 600, "1.5", "text")
+    frame["turns textual"] = ["1.5" if row < 600 else f"text {row}" for row in range(n_rows)]
     frame["empty at first"] = np.where(late, 1.0, np.nan)
     frame["one number at first"] = np.where(late, rng.standard_normal(n_rows), 3.0)
     frame["numbers in quotes"] = [str(value) for value in rng.integers(0, 9, n_rows)]
