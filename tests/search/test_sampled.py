@@ -18,6 +18,7 @@ from sklearn.metrics import adjusted_rand_score
 from srsg import SRSG, PreparedClusterer, StabilitySearch, config_context
 from srsg.counting.reproducibility import ScoredCounts
 from srsg.persistence import load_model
+from srsg.report.descriptions import descriptions
 from srsg.report.facts import Facts
 from srsg.running.config import in_seconds
 from srsg.running.progress import SILENT, Progress, send_progress_to
@@ -195,3 +196,20 @@ def test_the_page_of_many_points_draws_some_of_every_cluster(monkeypatch):
     assert len(drawn.row_ids) == len(drawn.X) == len(drawn.confidence.values) == len(drawn.classes)
     place = drawn.cluster.tolist().index(int(facts.cluster[-1]))
     assert drawn.row_ids[place] == "row 900"
+
+
+def test_the_page_of_a_sample_describes_all_points_and_shows_rows_with_their_values():
+    model = searched(max_time=1e-6)
+    facts = Facts(model, X, feature_names=[f"column {j}" for j in range(6)])
+    drawn = facts.drawn()
+    assert len(drawn.X) == FIRST
+    assert [cluster.size for cluster in drawn.explanation.clusters] == facts.sizes.tolist()
+    traits = drawn.explanation.clusters[0].traits
+    rows = re.findall(r'data-point="(\d+)">row (\d+)<.*?<td>(.*?)</td>', descriptions(drawn))
+    assert len(rows) == 3 * 2 * 3  # clusters, typical and doubtful, rows of each
+    assert all(int(row) == drawn.rows[int(point)] for point, row, _ in rows)
+    column = facts.explanation.rules.index(traits[0].rule)
+    first = [traits[0].rule.shown(X[int(row), column]) for _, row, _ in rows[:6]]
+    assert [value for *_, value in rows[:6]] == first
+    with pytest.raises(ValueError, match="The graph has 150 of 900 points"):
+        facts.explanation.point(0)
