@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 
 plt = pytest.importorskip("matplotlib.pyplot", reason="the pictures need matplotlib")
 
-from srsg import plot  # noqa: E402
+from srsg import NeighborGraph, plot  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -35,6 +35,7 @@ def ax():
     [
         lambda model, X, y, ax: plot.affinity(np.ones((3, 3)), [0, 0, 1], ax=ax),
         lambda model, X, y, ax: plot.embedding(model, X, ax=ax),
+        lambda model, X, y, ax: plot.tree(NeighborGraph(3, random_state=0).fit(X), ax=ax),
         lambda model, X, y, ax: plot.eigenvalues([1.0, 0.5], ax=ax),
         lambda model, X, y, ax: plot.objective([2.0, 1.0], ax=ax),
         lambda model, X, y, ax: plot.sensitivity([1, 2], {"a": 1}, parameter="lam", ax=ax),
@@ -44,6 +45,11 @@ def ax():
 def test_every_picture_is_drawn_where_asked(draw, digits, ax):
     assert draw(*digits, ax) is ax
     assert ax.has_data()
+
+
+def test_a_model_without_a_graph_has_no_tree(digits, ax):
+    with pytest.raises(TypeError, match="KMeans builds no graph"):
+        plot.tree(digits[0], ax=ax)
 
 
 def test_embedding_colours_points_by_label(digits, ax):

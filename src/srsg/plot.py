@@ -128,6 +128,65 @@ def embedding(
     return ax
 
 
+def tree(model: Any, ax: Axes | None = None) -> Axes:
+    """The tree of the points: one box for each cluster of it, as wide as it has points.
+
+    A box reaches from the height at which its parts are merged to that at which it is merged
+    itself. Boxes within one cluster of the model have its colour. At heights above 0.5, the edges
+    between two clusters weigh less than by chance.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted: any estimator of this package, a pipeline that ends in one, or a search.
+    ax : Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    Axes
+
+    See Also
+    --------
+    srsg.cutting.tree.Tree.linkage : The tree for SciPy's dendrograms.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from srsg import NeighborGraph
+    >>> from srsg.plot import tree
+    >>> model = NeighborGraph(4, random_state=0).fit(load_digits(n_class=4).data[:200])
+    >>> tree(model).get_ylabel()
+    'height'
+    """
+    clusterer = clusterer_of(model)
+    if not hasattr(clusterer, "tree_"):
+        raise TypeError(f"A {type(clusterer).__name__} builds no graph, and so it has no tree.")
+    ax = ax or _new_axes()
+    names, cluster = np.unique(clusterer.labels_, return_inverse=True)
+    owner = clusterer.tree_.owners(cluster)
+    colors = [*palette(len(names)), "lightgrey"]
+    left, right, low, high = clusterer.tree_.spans().T
+    ax.bar(
+        left,
+        high - low,
+        right - left,
+        low,
+        align="edge",
+        color=[colors[c] for c in owner],
+        edgecolor="white",
+        linewidth=0.8,
+    )
+    for c, name in enumerate(names):
+        own = np.flatnonzero(owner == c)
+        middle = (left[own].min() + right[own].max()) / 2
+        ax.text(middle, -0.02, str(name), ha="center", va="top", size="small")
+    ax.axhline(0.5, color="black", linestyle="--", linewidth=0.8)
+    ax.set(xticks=[], xlabel="cluster", ylabel="height", xlim=(0, right.max()), ylim=(0, 1))
+    ax.xaxis.labelpad = 14
+    return ax
+
+
 def eigenvalues(values: ArrayLike, n_clusters: int | None = None, ax: Axes | None = None) -> Axes:
     """Leading eigenvalues of the normalised graph, and the gap after those that were used.
 

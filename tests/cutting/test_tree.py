@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from copy import copy
 from itertools import pairwise
 
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.cluster import hierarchy
 from scipy.sparse.csgraph import connected_components
 from sklearn.base import clone
 from sklearn.datasets import load_digits
@@ -167,12 +169,121 @@ def test_graphs_with_hardly_an_edge(W):
         assert len(np.unique(tree.labels(n_clusters))) == n_clusters
 
 
+def test_heights_are_those_of_average_linkage():
+    """Of a plain tree of single vertices, SciPy's own average linkage finds the same one."""
+    W, _ = planted([4, 5, 6], within=1.0, between=0.3)
+    degree = W.sum(axis=1)
+    strength = W * degree.sum() / np.outer(degree, degree)
+    tree = graph_tree(W)
+    # The mean over all pairs, each weighed by its degrees, is W_AB / (d_A d_B).
+    for t, (a, b) in enumerate(tree.merges):
+        members = [np.flatnonzero(np.isin(tree.leaf, leaves_of(tree, each))) for each in (a, b)]
+        weights = np.outer(*(degree[each] for each in members))
+        mean = np.average(strength[np.ix_(*members)], weights=weights)
+        assert tree.heights[t] == pytest.approx(1 / (1 + mean))
+    assert (np.diff(tree.heights) >= 0).all()
+
+
+def leaves_of(tree, cluster):
+    if cluster < tree.n_leaves:
+        return [cluster]
+    return [leaf for part in tree.merges[cluster - tree.n_leaves] for leaf in leaves_of(tree, part)]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_no_merge_is_lower_than_an_earlier_one(seed):
+    W, y = planted([10, 10, 10], between=0.2, seed=seed)
+    assert (np.diff(graph_tree(W).heights) >= -1e-15).all()
+    within = np.random.default_rng(seed).integers(3, size=30)
+    heights = graph_tree(W, n_leaves=12, within=within).heights
+    assert (np.diff(heights) >= 0).all()
+    assert heights.min() > 0
+    assert heights.max() < 1
+    # Without an edge between them, clusters are merged at the height of one.
+    W, y = planted([10, 10, 10], between=0.0, seed=seed)
+    tree = graph_tree(W)
+    np.testing.assert_array_equal(tree.heights[-2:], 1)
+    assert adjusted_rand_score(y, tree.cut(0.99)) == 1
+    assert tree.cut(1).max() == 0
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_given_clusters_are_a_cut_of_the_tree(seed):
+    W, _ = planted([20, 30, 40], between=0.1, seed=seed)
+    within = np.random.default_rng(seed).integers(4, size=90)
+    tree = graph_tree(W, within=within)
+    assert adjusted_rand_score(within, tree.labels(4)) == 1
+    owner = tree.owners(within)
+    assert (owner >= 0).sum() == 2 * tree.n_leaves - 4  # all below the cut, and no other
+    # Clusters of a tree are those that it would have anyway.
+    plain = graph_tree(W)
+    again = graph_tree(W, within=plain.labels(4))
+    for n_clusters in range(1, 5):
+        assert adjusted_rand_score(plain.labels(n_clusters), again.labels(n_clusters)) == 1
+
+
+@pytest.mark.parametrize("points", [False, True])
+def test_a_linkage_matrix_for_scipy(points):
+    W, y = planted([12, 20, 30], between=0.1)
+    tree = graph_tree(W, n_leaves=8)
+    Z = tree.linkage(points=points)
+    assert hierarchy.is_valid_linkage(Z, throw=True)
+    assert hierarchy.is_monotonic(Z)
+    assert Z[-1, 3] == len(Z) + 1 == (len(y) if points else tree.n_leaves)
+    if not points:
+        np.testing.assert_array_equal(Z[:, 2], tree.heights)
+        drawn = hierarchy.dendrogram(Z, no_plot=True)
+        assert sorted(drawn["leaves"]) == list(range(tree.n_leaves))
+    for height in (0.0, *tree.heights):
+        found = hierarchy.fcluster(Z, height, "distance")
+        found = found if points else found[tree.leaf]
+        assert adjusted_rand_score(found, tree.cut(height)) == 1
+
+
+def test_boxes_of_a_tree():
+    W, y = planted([12, 20, 30], between=0.1)
+    tree = graph_tree(W)
+    spans = tree.spans()
+    sizes = spans[:, 1] - spans[:, 0]
+    np.testing.assert_array_equal(sizes[: tree.n_leaves], np.bincount(tree.leaf))
+    np.testing.assert_array_equal(spans[-1], [0, len(y), tree.heights[-1], 1])
+    for t, (a, b) in enumerate(tree.merges, tree.n_leaves):
+        assert spans[a, 1] == spans[b, 0]
+        np.testing.assert_array_equal(spans[t, :2], [spans[a, 0], spans[b, 1]])
+        assert spans[a, 3] == spans[b, 3] == spans[t, 2]
+
+
+def test_trees_of_hardly_any_vertices():
+    one = graph_tree(np.zeros((1, 1)))
+    assert one.linkage().shape == one.linkage(points=True).shape == (0, 4)
+    np.testing.assert_array_equal(one.spans(), [[0, 1, 0, 1]])
+    np.testing.assert_array_equal(one.cut(0.5), [0])
+    apart = graph_tree(np.zeros((3, 3)))
+    np.testing.assert_array_equal(apart.heights, [1, 1])
+
+
 def test_layers_of_a_tree():
     merges = np.array([[0, 1], [2, 3], [4, 5], [6, 7], [8, 9]])
-    layers = Tree(np.arange(6), merges).layers()
+    layers = Tree(np.arange(6), merges, np.arange(5.0)).layers()
     assert layers.shape == (6, 2)
     np.testing.assert_array_equal(layers[:, 0], np.arange(6))
     np.testing.assert_array_equal(layers[:, 1], [0, 0, 1, 1, 2, 2])
+
+
+def assert_nested_in_the_fit(model):
+    """Numbers of clusters below and above that of the fit merge or split its clusters whole."""
+    cuts = [model.relabel(n_clusters, nested=True) for n_clusters in (60, 9, 4, 3, 2)]
+    assert [len(np.unique(labels)) for labels in cuts] == [60, 9, 4, 3, 2]
+    assert all(is_nested(*pair) for pair in pairwise(cuts))
+    assert adjusted_rand_score(cuts[2], model.labels_) == 1
+    height = model.tree_.heights[-2]
+    assert is_nested(model.cut_tree(height), cuts[-1])
+    for bad in (None, "auto", 2.0):
+        with pytest.raises(ValueError, match=r"nested=True needs n_clusters="):
+            model.relabel(bad, nested=True)
+    for bad in (-0.1, 2, True, "half"):
+        with pytest.raises(ValueError, match=r"height=.* must be a number from 0 to 1"):
+            model.cut_tree(bad)
 
 
 @pytest.mark.parametrize("estimator", ALL_ESTIMATORS)
@@ -189,6 +300,8 @@ def test_the_tree_of_every_estimator(estimator, tmp_path):
     assert model.confidence_.max() <= 1
     assert (model.predict(X) == model.labels_).mean() > 0.9
     layers = model.layers_
+    assert_nested_in_the_fit(model)
+    assert_nested_in_the_fit(copy(model).set_params(assign_labels="kmeans").fit_labels())
     assert all(is_nested(*pair) for pair in pairwise(layers.T))
     save_model(model, tmp_path / "model.srsg")
     loaded = load_model(tmp_path / "model.srsg")
@@ -235,6 +348,7 @@ def test_equal_points_and_rows_of_zeros(estimator):
         np.testing.assert_array_equal(model.labels_[-2:], largest)
     np.testing.assert_array_equal(model.labels_[: len(copies)], model.labels_[copies])
     assert model.layers_.shape[0] == len(rows)
+    assert adjusted_rand_score(model.labels_, model.relabel(4, nested=True)) == 1
 
 
 def test_more_clusters_than_distinct_points():

@@ -58,16 +58,16 @@ EVERY = ["summary", "map", "clusters", "members", "classes", "measures"]
     [
         (
             "SRSG",
-            [*EVERY, "graph", "certificates"],
+            [*EVERY, "tree", "graph", "certificates"],
             ["l1-graph, where it started", "Eigenvalues", "Objective", "before the sweeps", "step"],
         ),
         (
             "L1Graph",
-            [*EVERY, "graph", "certificates"],
-            ["largest KKT violation", "largest duality gap", "Sizes of the codes"],
+            [*EVERY, "tree", "graph", "certificates"],
+            ["largest KKT violation", "With 2 clusters, ", "Sizes of the codes"],
         ),
-        ("SMCE", [*EVERY, "graph", "certificates"], ["largest duality gap", "Eigenvalues"]),
-        ("LocalScalingSpectralClustering", [*EVERY, "graph"], ["Eigenvalues"]),
+        ("SMCE", [*EVERY, "tree", "graph", "certificates"], ["largest duality gap", "Eigenvalues"]),
+        ("LocalScalingSpectralClustering", [*EVERY, "tree", "graph"], ["Eigenvalues"]),
         ("KMeans", [*EVERY, "certificates"], ["inertia", "Nearest neighbours attract each other"]),
     ],
 )

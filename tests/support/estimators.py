@@ -37,7 +37,7 @@ def learnt(model):
     return {
         name: value.toarray() if hasattr(value, "toarray") else value
         for name, value in vars(model).items()
-        if name.endswith("_") and name not in ("graph_", "fit_X_")
+        if name.endswith("_") and name not in ("graph_", "fit_X_", "tree_")
     }
 
 

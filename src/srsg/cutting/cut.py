@@ -245,11 +245,16 @@ def cut_graph_each(
     return np.column_stack(columns)
 
 
-def tree_of(fitted: FittedGraph, affinity: Affinity, n_leaves: int = 1) -> Tree:
-    """The tree of a fitted graph, before agreement: what its edges weigh, communities find out."""
+def tree_of(
+    fitted: FittedGraph, affinity: Affinity, n_leaves: int = 1, within: IntArray | None = None
+) -> Tree:
+    """The tree of a fitted graph, before agreement: what its edges weigh, communities find out.
+
+    Its vertices are the distinct points, and clusters ``within`` which it starts are theirs.
+    """
     neighbors = fitted.neighbors
     merged = None if neighbors is None else fitted.equal.merge_neighbors(neighbors)
-    return graph_tree(counted_graph(fitted, affinity), merged, n_leaves)
+    return graph_tree(counted_graph(fitted, affinity), merged, n_leaves, within)
 
 
 def _cut_tree(fitted: FittedGraph, n_clusters: int, affinity: Affinity) -> Clusters:

@@ -5,6 +5,11 @@ weight between them, relative to the product of their degrees, is merged next: `
 is by how much the weight exceeds that of a random graph with the same degrees. Any number of
 clusters is a cut of the same tree, so clusters of different numbers are nested. There is no
 eigenproblem to solve, and nothing is random.
+
+The height of a merge is ``1 / (1 + r)``, where r is the weight between the two clusters divided by
+that of the random graph: 0.5 if chance alone would join them as strongly, 1 if nothing joins them.
+This is average linkage, in which no merge is lower than an earlier one. Only merges within given
+clusters come first whatever joins their parts: these have at most the height of all later merges.
 """
 
 from __future__ import annotations
@@ -41,18 +46,27 @@ class Tree:
     merges : ndarray of shape (n_leaves - 1, 2)
         The pairs of clusters that are merged, one after the other. The leaves are the clusters
         from 0 on; the merge t makes the cluster ``n_leaves + t``.
+    heights : ndarray of shape (n_leaves - 1,)
+        The height of each merge, from 0 to 1 and in rising order: 0.5 if two clusters are joined as
+        strongly as by chance, 1 if nothing joins them.
 
     Examples
     --------
     >>> import numpy as np
     >>> from srsg.cutting.tree import Tree
-    >>> tree = Tree(np.array([0, 0, 1, 2]), np.array([[1, 2], [0, 3]]))
+    >>> tree = Tree(np.array([0, 0, 1, 2]), np.array([[1, 2], [0, 3]]), np.array([0.2, 0.7]))
     >>> tree.labels(2)
     array([0, 0, 1, 1])
+    >>> tree.cut(0.1)
+    array([0, 0, 1, 2])
+    >>> tree.linkage()
+    array([[1. , 2. , 0.2, 2. ],
+           [0. , 3. , 0.7, 3. ]])
     """
 
     leaf: IntArray
     merges: IntArray
+    heights: FloatArray
 
     @property
     def n_leaves(self) -> int:
@@ -66,6 +80,67 @@ class Tree:
             name[self.merges[t]] = name[self.n_leaves + t]
         return np.unique(name[self.leaf], return_inverse=True)[1]
 
+    def cut(self, height: float) -> NDArray[np.intp]:
+        """The cluster of each vertex, after all merges up to this height."""
+        return self.labels(self.n_leaves - int(np.searchsorted(self.heights, height, "right")))
+
+    def linkage(self, *, points: bool = False) -> FloatArray:
+        """The merges as a linkage matrix for :mod:`scipy.cluster.hierarchy`.
+
+        Parameters
+        ----------
+        points : bool
+            The observations are the vertices, which are joined within their leaves at height 0. By
+            default they are the leaves, of which there are few enough to draw.
+
+        Returns
+        -------
+        ndarray of shape (n_observations - 1, 4)
+        """
+        rows: list[tuple[float, ...]] = []
+        name, sizes = [*range(self.n_leaves)], [1] * self.n_leaves
+        n_observations = len(self.leaf) if points else self.n_leaves
+        if points:
+            for leaf in range(self.n_leaves):
+                name[leaf], *others = np.flatnonzero(self.leaf == leaf).tolist()
+                for sizes[leaf], vertex in enumerate(others, 2):
+                    rows.append((vertex, name[leaf], 0.0, sizes[leaf]))
+                    name[leaf] = n_observations - 1 + len(rows)
+        for (a, b), height in zip(self.merges.tolist(), self.heights.tolist(), strict=True):
+            sizes.append(sizes[a] + sizes[b])
+            rows.append((*sorted((name[a], name[b])), height, sizes[-1]))
+            name.append(n_observations - 1 + len(rows))
+        return np.array(rows, dtype=np.float64).reshape(-1, 4)
+
+    def spans(self) -> FloatArray:
+        """Where to draw each cluster of the tree, leaves first.
+
+        Returns
+        -------
+        ndarray of shape (2 * n_leaves - 1, 4)
+            Left and right end, in vertices; the height at which it comes about, and that at which
+            it is merged, 1 for the last.
+        """
+        sizes = np.zeros(2 * self.n_leaves - 1)
+        sizes[: self.n_leaves] = np.bincount(self.leaf, minlength=self.n_leaves)
+        for t, pair in enumerate(self.merges, self.n_leaves):
+            sizes[t] = sizes[pair].sum()
+        left, top = np.zeros_like(sizes), np.ones_like(sizes)
+        for t in reversed(range(len(self.merges))):
+            a, b = self.merges[t]
+            left[[a, b]] = left[self.n_leaves + t] + np.array([0, sizes[a]])
+            top[[a, b]] = self.heights[t]
+        bottom = np.concatenate([np.zeros(self.n_leaves), self.heights])
+        return np.column_stack([left, left + sizes, bottom, top])
+
+    def owners(self, labels: IntArray) -> NDArray[np.intp]:
+        """The label that all vertices of each cluster of the tree share, leaves first; else -1."""
+        first = np.unique(self.leaf, return_index=True)[1]
+        owner = [*labels[first].tolist()]
+        for a, b in self.merges.tolist():
+            owner.append(owner[a] if owner[a] == owner[b] else -1)
+        return np.array(owner)
+
     def layers(self) -> NDArray[np.intp]:
         """Labels in half as many clusters again and again, from the leaves down to two."""
         counts = [self.n_leaves]
@@ -74,7 +149,12 @@ class Tree:
         return np.column_stack([self.labels(count) for count in counts])
 
 
-def graph_tree(graph: Graph, neighbors: IntArray | None = None, n_leaves: int = 1) -> Tree:
+def graph_tree(
+    graph: Graph,
+    neighbors: IntArray | None = None,
+    n_leaves: int = 1,
+    within: IntArray | None = None,
+) -> Tree:
     """The tree of a graph.
 
     Parameters
@@ -87,6 +167,8 @@ def graph_tree(graph: Graph, neighbors: IntArray | None = None, n_leaves: int = 
     n_leaves : int
         Leaves that are needed at least. More of them split the others, so that clusters do not
         depend on this.
+    within : ndarray of shape (n,), optional
+        Clusters that are to be a cut of the tree: they are completed before any two are merged.
 
     Returns
     -------
@@ -102,8 +184,10 @@ def graph_tree(graph: Graph, neighbors: IntArray | None = None, n_leaves: int = 
     graph = sparse.csr_array(graph)
     degree = np.asarray(graph.sum(axis=1)).ravel()
     levels = [np.zeros(len(degree), np.int64)]
-    resolution = RESOLUTION
-    while len(levels) == 1 or levels[-1].max() + 1 < n_leaves:
+    if within is not None:
+        levels.append(np.unique(within, return_inverse=True)[1])
+    n_given, resolution = len(levels), RESOLUTION
+    while len(levels) == n_given or levels[-1].max() + 1 < n_leaves:
         # Without the edges between communities, finer ones are within these.
         inside = graph if len(levels) == 1 else _inside(graph, levels[-1])
         if resolution < FINEST:
@@ -117,8 +201,10 @@ def graph_tree(graph: Graph, neighbors: IntArray | None = None, n_leaves: int = 
     leaf = levels[-1]
     first = np.unique(leaf, return_index=True)[1]
     groups = [level[first] for level in reversed(levels[:-1])]
-    merges = _merges(_merged(linked, leaf), groups)
-    return Tree(leaf, np.array(merges, np.int64).reshape(-1, 2))
+    merges, heights = _merges(_merged(linked, leaf), groups)
+    # Clusters that were given, or more leaves, are completed first, however weak their links are.
+    rising = np.minimum.accumulate(heights[::-1])[::-1].astype(np.float64)
+    return Tree(leaf, np.array(merges, np.int64).reshape(-1, 2), rising)
 
 
 def find_communities(graph: sparse.csr_array, degree: FloatArray, resolution: float) -> IntArray:
@@ -200,10 +286,13 @@ def _inside(graph: sparse.csr_array, label: IntArray) -> sparse.csr_array:
     return sparse.csr_array(entries, shape=graph.shape)
 
 
-def _merges(graph: sparse.csr_array, groups: list[IntArray]) -> list[tuple[int, int]]:
+def _merges(
+    graph: sparse.csr_array, groups: list[IntArray]
+) -> tuple[list[tuple[int, int]], list[float]]:
     """The pairs of clusters that are merged, one after the other, until there is one cluster.
 
-    First those of the same group in the first grouping, then those in the second, and so on.
+    First those of the same group in the first grouping, then those in the second, and so on. And
+    the height of each merge.
     """
     degree = np.asarray(graph.sum(axis=1)).ravel().tolist()
     member = list(range(len(degree)))  # one of the first clusters in each cluster
@@ -213,10 +302,13 @@ def _merges(graph: sparse.csr_array, groups: list[IntArray]) -> list[tuple[int, 
         if a != b:
             near[a][b] = weight
     merges: list[tuple[int, int]] = []
+    heights: list[float] = []
+    total = sum(degree)
 
-    def merge(a: int, b: int) -> int:
+    def merge(a: int, b: int, height: float) -> int:
         new = len(degree)
         merges.append((a, b))
+        heights.append(height)
         degree.append(degree[a] + degree[b])
         member.append(member[a])
         near[new] = {}
@@ -241,9 +333,9 @@ def _merges(graph: sparse.csr_array, groups: list[IntArray]) -> list[tuple[int, 
         ]
         heapify(pairs)
         while pairs:
-            _, a, b = heappop(pairs)
+            weight, a, b = heappop(pairs)
             if a in near and b in near:
-                new = merge(a, b)
+                new = merge(a, b, 1 / (1 - weight * total))
                 for other in near[new]:
                     if group[member[other]] == group[member[new]]:
                         heappush(pairs, ranked(other, new))
@@ -253,5 +345,5 @@ def _merges(graph: sparse.csr_array, groups: list[IntArray]) -> list[tuple[int, 
             apart.setdefault(int(group[member[a]]), []).append(a)
         for *smaller, largest in apart.values():
             for a in smaller:
-                largest = merge(largest, a)
-    return merges
+                largest = merge(largest, a, 1.0)
+    return merges, heights

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from copy import copy
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from inspect import cleandoc
 from numbers import Integral, Real
@@ -29,6 +29,7 @@ from srsg.counting.counts import count_clusters, counted_by, p_value_of_valleys,
 from srsg.counting.reproducibility import OtherCount, ScoredCounts
 from srsg.cutting import cut
 from srsg.cutting.embedding import connected_components
+from srsg.cutting.tree import Tree
 from srsg.estimators.callbacks import CallbackSupport, reported_to_callbacks, with_callbacks
 from srsg.explaining import fitted
 from srsg.explaining.outliers import outlier_scores
@@ -123,9 +124,11 @@ class GraphClusterer(
     outlier_score_ : ndarray of shape (n,)
         From 0 to 1: ranks the points, outliers highest.
     layers_ : ndarray of shape (n, n_layers)
-        Labels from a tree of the graph, whatever ``assign_labels`` is: fine ones first, then in
-        half as many clusters again and again, down to two or three. Each is nested in the next.
-        Computed when first used.
+        Labels from ``tree_``: fine ones first, then in half as many clusters again and again, down
+        to two or three. Each is nested in the next. Computed when first used.
+    tree_ : Tree
+        Clusters within clusters, see :class:`srsg.cutting.tree.Tree`: ``labels_`` is one of its
+        cuts. Computed when first used.
     certified_ : ndarray of shape (n_certified,)
         The points that have certificates: all or, with ``n_candidates``, a random thousand.
     kkt_violation_ : ndarray of shape (n_certified,)
@@ -457,7 +460,11 @@ class GraphClusterer(
         return 1.0 - fitted.explained_new(fit.graph_, fit._clusters, fit._assigned(X))
 
     def relabel(
-        self, n_clusters: NClusters | None = None, *, random_state: RandomState = None
+        self,
+        n_clusters: NClusters | None = None,
+        *,
+        nested: bool = False,
+        random_state: RandomState = None,
     ) -> NDArray[np.intp]:
         """Label the points again, on the graph of the last fit: the cheap part.
 
@@ -468,6 +475,10 @@ class GraphClusterer(
         ----------
         n_clusters : int, "auto" or None
             Number of clusters; None keeps the embedding of the last fit and its number.
+        nested : bool
+            Merge clusters of the last fit, or split them, as their tree does: ``relabel(5,
+            nested=True)`` has every cluster of ``relabel(9, nested=True)`` in one piece. Needs a
+            number.
         random_state : int, RandomState or None
             Starts of K-means; None takes the estimator's own.
 
@@ -478,6 +489,12 @@ class GraphClusterer(
         check_is_fitted(self, "graph_" if n_clusters is not None else "labels_")
         run, graph = ThreadEngine(self.n_jobs), self.graph_
         state = self.random_state if random_state is None else random_state
+        if nested:
+            if not isinstance(n_clusters, Integral):
+                raise ValueError(f"nested=True needs n_clusters=, a number; got {n_clusters!r}.")
+            cut.check_cluster_count(n_clusters, len(graph.equal.first))
+            enough = n_clusters <= self.tree_.n_leaves
+            return (self.tree_ if enough else self._tree(n_clusters)).labels(n_clusters)
         if n_clusters is None and self.assign_labels == "tree":
             n_clusters = self.n_clusters_
         if n_clusters is not None:
@@ -590,16 +607,49 @@ class GraphClusterer(
 
     @cached_property
     def layers_(self) -> NDArray[np.intp]:
-        """Labels from a tree of the graph, fine ones first; see :mod:`srsg.cutting.tree`."""
-        check_is_fitted(self, "graph_")
-        layers = cut.tree_of(self.graph_, self._cut_options().affinity).layers()
-        return np.column_stack([self.graph_.equal.spread_labels(layer) for layer in layers.T])
+        """Labels from the tree of the points, fine ones first."""
+        return self.tree_.layers()
+
+    @cached_property
+    def tree_(self) -> Tree:
+        """The tree of the points that has the clusters of the fit as one of its cuts."""
+        return self._tree(1)
+
+    def cut_tree(self, height: float) -> NDArray[np.intp]:
+        """Labels after all merges of ``tree_`` up to a height, whatever number of clusters is left.
+
+        Parameters
+        ----------
+        height : float
+            From 0 to 1. At 0.5 clusters are apart that the edges join no more strongly than chance
+            would; the heights of all merges are in ``tree_.heights``.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        if not (isinstance(height, Real) and 0 <= height <= 1) or isinstance(height, bool):
+            raise ValueError(f"height={height!r} must be a number from 0 to 1.")
+        return self.tree_.cut(height)
 
     @cached_property
     def other_counts_(self) -> list[OtherCount]:
         """The best clearly different numbers of clusters, below and above, and what they change."""
         others = scored_counts(self).others()
-        return [OtherCount.of(score, self.relabel(n), self.labels_) for n, score in others]
+        return [
+            OtherCount.of(score, self.relabel(n, nested=True), self.labels_) for n, score in others
+        ]
+
+    def _tree(self, n_leaves: int) -> Tree:
+        """The tree with at least so many leaves; before there are labels, of the graph alone."""
+        check_is_fitted(self, "graph_")
+        graph, equal = self.graph_, self.graph_.equal
+        labels = vars(self).get("labels_", np.zeros(graph.n, np.intp))[equal.first]
+        tree = cut.tree_of(graph, self._cut_options().affinity, n_leaves, labels)
+        # Rows of zeros are in the largest cluster, so they go to its largest leaf.
+        own = labels == np.bincount(labels, equal.counts).argmax()
+        home = int(np.bincount(tree.leaf, equal.counts * own).argmax())
+        return replace(tree, leaf=equal.spread(tree.leaf, home))
 
     @property
     def _clusters(self) -> cut.Clusters:

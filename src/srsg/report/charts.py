@@ -1,13 +1,13 @@
 """Charts as SVG, in the colours of the page, light or dark."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from srsg.types import FloatArray
+from srsg.types import FloatArray, IntArray
 
 WIDTH, HEIGHT = 460, 260
 LEFT, RIGHT, TOP, BOTTOM = 58, 14, 30, 42
@@ -146,6 +146,36 @@ def histogram(
         for place, name in enumerate(series)
     )
     return f'{drawn}<div class="keys">{keys}</div>'
+
+
+def icicle(spans: FloatArray, owner: IntArray, names: Sequence[str], **texts: str) -> str:
+    """A tree as boxes: see :meth:`srsg.cutting.tree.Tree.spans` and ``owners``.
+
+    Boxes that belong to one cluster have its colour and show its points. Texts are those of
+    :func:`line_chart`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from srsg.report.charts import icicle
+    >>> spans = np.array([[0, 2, 0, 0.6], [2, 3, 0, 0.6], [0, 3, 0.6, 1]])
+    >>> texts = {"x_label": "points", "y_label": "height", "title": "tree"}
+    >>> icicle(spans, np.array([0, 1, -1]), ["a", "b"], **texts).count("<rect")
+    3
+    """
+    axes = _Axes((0.0, float(spans[:, 1].max())), (0.0, 1.0))
+    marks = ""
+    for (left, right, low, high), own in zip(spans, owner, strict=True):
+        x, y = axes.x(left), axes.y(high)
+        colour = f'style="fill:var(--c{own})" data-show-cluster="{own}"' if own >= 0 else ""
+        text = f"cluster {names[own]}, " if own >= 0 else ""
+        marks += (
+            f'<rect class="box" x="{x:.1f}" y="{y:.1f}" width="{axes.x(right) - x:.1f}" '
+            f'height="{axes.y(low) - y:.1f}" {colour}><title>{escape(text)}{right - left:,.0f} '
+            f"points, merged at {high:.2f}</title></rect>"
+        )
+    marks += f'<path class="gap" d="M{LEFT} {axes.y(0.5):.1f}H{WIDTH - RIGHT}"/>'
+    return axes.draw(marks, True, **texts)
 
 
 def bins(values: FloatArray) -> FloatArray:

@@ -11,7 +11,7 @@ from srsg.counting.stability import LEAST_STABILITY
 from srsg.estimators.base import scored_counts
 from srsg.graph import symmetrized
 from srsg.registry import methods as all_methods
-from srsg.report.charts import histogram, line_chart
+from srsg.report.charts import histogram, icicle, line_chart
 from srsg.report.facts import Facts
 from srsg.report.markup import bar_cell, filled, prose, row, section, signed, table, words
 from srsg.report.pictures import GraphPicture, graph_picture
@@ -20,6 +20,9 @@ from srsg.search.search import TIE
 
 SIDE = 480
 """Units along a side of a graph's drawing, as in ``assets/graph.html``."""
+
+MOST_MERGES = 8
+"""Merges of clusters that are told in words."""
 
 CHOSEN = ' class="chosen"'
 NOTHING = "<td>\N{EN DASH}</td>"
@@ -193,6 +196,27 @@ def _framed(facts: Facts, name: str, picture: GraphPicture) -> str:
         labels=labels,
         caption=caption,
     )
+
+
+def tree(facts: Facts) -> str:
+    """Clusters within clusters, and which of them are merged first."""
+    found = facts.learnt("tree_")
+    if found is None or facts.n_clusters < 2:
+        return ""
+    owner = found.owners(facts.cluster)
+    texts = {"x_label": "points", "y_label": "height", "title": "Tree of the clusters"}
+    chart = icicle(found.spans(), owner, facts.cluster_names, **texts)
+    inside = [{int(each)} for each in owner[: found.n_leaves]]
+    lines: list[str] = []
+    for t, (pair, height) in enumerate(zip(found.merges, found.heights, strict=True)):
+        inside.append(inside[pair[0]] | inside[pair[1]])
+        if owner[found.n_leaves + t] < 0 and len(lines) < MOST_MERGES:
+            names = ", ".join(escape(facts.cluster_names[c]) for c in sorted(inside[-1]))
+            left = len(owner) - found.n_leaves - t
+            lines.append(words("merge", left=left, names=names, height=f"{height:.2f}"))
+    merges = f"<ul><li>{'</li><li>'.join(lines)}</li></ul>"
+    body = f'<div class="pair"><figure class="card">{chart}</figure><div>{merges}</div></div>'
+    return section("tree", "Clusters within clusters", body, words("tree"), short="Tree")
 
 
 def measures(facts: Facts) -> str:

@@ -136,6 +136,7 @@ def page(
         evidence.choice(facts),
         evidence.methods(facts, methods),
         sections.clusters(facts),
+        evidence.tree(drawn),
         evidence.graphs(drawn),
         sections.confusion(facts),
         evidence.measures(drawn),
