@@ -33,6 +33,16 @@ def oldest_versions() -> list[str]:
     return [each.replace(">=", "==").replace("[array]", "") for each in stated]
 
 
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Linters, types and the layers of the package."""
+    session.install("--editable", ".[test]")
+    session.run("ruff", "check", ".")
+    session.run("ruff", "format", "--check", ".")
+    session.run("mypy")
+    session.run("lint-imports", "--no-cache")
+
+
 @nox.session(python=[OLDEST_PYTHON, "3.12", "3.13", "3.14"])
 def tests(session: nox.Session) -> None:
     """All tests, with the newest dependencies."""
@@ -60,9 +70,12 @@ def coverage(session: nox.Session) -> None:
 
 @nox.session(python=OLDEST_PYTHON)
 def docs(session: nox.Session) -> None:
-    """The whole site: every example is run, and every page looked at in Chromium if it is there."""
+    """The whole site: every example is run, and every page looked at in Chromium if it is there.
+
+    ``nox -s docs -- FOLDER`` leaves the site in a folder.
+    """
     session.install("--editable", ".[all,docs]", "playwright")
-    site = Path(session.create_tmp()) / "site"
+    site = Path(*(session.posargs or [session.create_tmp(), "site"]))
     session.run("sphinx-build", "-W", "--keep-going", "-E", "-b", "html", "docs", str(site))
     looks = ["--browser", str(site.parent / "pages")] if shutil.which("chromium") else []
     session.run("python", "-m", "tools.check_site", str(site), *looks)
