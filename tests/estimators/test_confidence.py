@@ -23,6 +23,7 @@ from srsg import (
 )
 from srsg.datasets import make_union_of_subspaces
 from srsg.explaining.confidence import confidence, predict_with_confidence
+from srsg.explaining.unwrapping import clusterer_of
 from support.estimators import ALL_ESTIMATORS
 
 ON_DEMAND = ("confidence_", "explained_", "outlier_score_")
@@ -49,6 +50,10 @@ def test_values_are_found_on_demand_and_forgotten_by_the_next_fit(estimator):
         assert values.max() <= 1
         assert np.ptp(values) > 0
     assert set(ON_DEMAND) <= set(vars(model))
+    memberships = model.memberships_
+    assert memberships.shape == (80, 3)
+    np.testing.assert_allclose(memberships.sum(axis=1), 1)
+    assert memberships.data.min() > 0
     assert not set(ON_DEMAND) & set(vars(model.fit(DIGITS[:60])))
     assert len(model.confidence_) == 60
 
@@ -79,6 +84,16 @@ def test_confidence_is_calibrated(model, X, y):
     bins = np.minimum((10 * sure).astype(int), 9)
     assert np.abs(np.bincount(bins, sure - right)).sum() / len(y) < 0.1
     assert roc_auc_score(right, sure) > 0.8
+    # So are memberships, in the own cluster and in the others.
+    memberships = clusterer_of(model).memberships_
+    own = memberships.toarray()[np.arange(len(y)), labels]
+    bins = np.minimum((10 * own).astype(int), 9)
+    assert np.abs(np.bincount(bins, own - right)).sum() / len(y) < 0.1
+    second = np.where(np.arange(len(table)) == labels[:, None], 0, memberships.toarray())
+    by_class = linear_sum_assignment(-table)[1]
+    right_by_second = by_class[second.argmax(axis=1)] == y
+    assert abs(second.max(axis=1).mean() - right_by_second.mean()) < 0.05
+    assert second.max(axis=1)[right_by_second].mean() > 2 * second.max(axis=1)[right].mean()
 
 
 @pytest.mark.parametrize("estimator", [SRSG, RidgeGraph, L1Graph])

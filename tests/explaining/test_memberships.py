@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 
 from srsg.explaining import explanation
-from srsg.explaining.confidence import soft_labels
+from srsg.explaining.confidence import soft_labels, sparse_memberships, sure_of_own, tossed
 from srsg.explaining.explanation import (
     beside_the_best,
     explained_by_directions,
@@ -53,6 +53,34 @@ def test_points_on_their_centres_and_clusters_without_members():
     found = soft_labels(vectors, [0, 0, 0, 2, 2, 2], 4)
     np.testing.assert_array_equal(found, np.repeat([[1, 0, 0, 0], [0, 0, 1, 0]], 3, axis=0))
     np.testing.assert_array_equal(soft_labels(vectors, np.zeros(6, int), 1), np.ones((6, 1)))
+
+
+@pytest.mark.parametrize("most", [1, 2, 3, 9])
+def test_sparse_memberships_are_those_of_a_plain_loop(most):
+    rng = np.random.default_rng(2)
+    soft = rng.dirichlet(np.ones(6), 50)
+    own, explained = rng.integers(6, size=50), rng.random(50)
+    found = sparse_memberships(soft, own, explained, most)
+    assert np.diff(found.indptr).max() <= most
+    np.testing.assert_allclose(found.sum(axis=1), 1)
+    for i in range(50):
+        others = sorted(set(range(6)) - {own[i]}, key=lambda c: -soft[i, c])
+        kept = [own[i], *others][:most]
+        expected = np.zeros(6)
+        expected[kept] = explained[i] * soft[i, kept] / soft[i, kept].sum()
+        expected[kept] += (1 - explained[i]) / len(kept)
+        np.testing.assert_allclose(found[[i]].toarray()[0], expected)
+
+
+@pytest.mark.parametrize("p_value", [0.01, 0.2, 0.9])
+def test_a_toss_moves_membership_to_the_next_cluster_only(p_value):
+    rng = np.random.default_rng(3)
+    soft = rng.dirichlet(np.ones(5), 40)
+    own = soft.argmax(axis=1)
+    found = tossed(soft, own, p_value)
+    np.testing.assert_allclose(found.sum(axis=1), 1)
+    np.testing.assert_array_equal(found[np.arange(40), own], sure_of_own(soft, own, p_value))
+    assert ((found != soft).sum(axis=1) == (0 if p_value <= 0.05 else 2)).all()
 
 
 def test_two_equal_centres_share_a_point():

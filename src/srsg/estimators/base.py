@@ -118,7 +118,9 @@ class GraphClusterer(
     ----------
     labels_ : ndarray of shape (n,)
     confidence_ : ndarray of shape (n,)
-        How sure each label is, from 0 to 1; computed when first used, as are the next two.
+        How sure each label is, from 0 to 1; computed when first used, as are the next three.
+    memberships_ : csr_array of shape (n, n_clusters_)
+        How far each point belongs to its cluster and up to four others; rows add up to one.
     explained_ : ndarray of shape (n,)
         How well the members of its own cluster explain each point, from 0 to 1.
     outlier_score_ : ndarray of shape (n,)
@@ -578,6 +580,14 @@ class GraphClusterer(
         explain it beside the best-explained tenth of the points.
         """
         return fitted.confidence_of_points(self._clusters, self.explained_, self.valley_p_value_)
+
+    @cached_property
+    def memberships_(self) -> sparse.csr_array:
+        """The memberships of each fitted point in at most five clusters; rows add up to one.
+
+        See :func:`srsg.explaining.confidence.sparse_memberships`.
+        """
+        return fitted.memberships_of_points(self._clusters, self.explained_, self.valley_p_value_)
 
     @cached_property
     def valley_p_value_(self) -> float:

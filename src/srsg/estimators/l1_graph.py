@@ -167,7 +167,7 @@ class L1Graph(GraphClusterer):
 
     Attributes
     ----------
-    {labels_, confidence_, explained_, outlier_score_, layers_, tree_}
+    {labels_, confidence_, memberships_, explained_, outlier_score_, layers_, tree_}
     codes_ : csr_array of shape (n, n)
         Row i is the code of point i; zero diagonal.
     affinity_matrix_ : csr_array of shape (n, n)

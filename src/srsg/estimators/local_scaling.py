@@ -65,7 +65,7 @@ class LocalScalingSpectralClustering(GraphClusterer):
 
     Attributes
     ----------
-    {labels_, confidence_, explained_, outlier_score_, layers_, tree_}
+    {labels_, confidence_, memberships_, explained_, outlier_score_, layers_, tree_}
     affinity_matrix_ : ndarray of shape (n, n)
     first_equal_ : ndarray of shape (n,)
         For every point the first that equals it. Equal points get one label, and count as many

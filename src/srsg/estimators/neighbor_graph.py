@@ -143,7 +143,7 @@ class NeighborGraph(GraphClusterer):
 
     Attributes
     ----------
-    {labels_, confidence_, explained_, outlier_score_, layers_, tree_}
+    {labels_, confidence_, memberships_, explained_, outlier_score_, layers_, tree_}
     codes_ : csr_array of shape (n, n)
         Row i has the weights of the neighbours of point i.
     affinity_matrix_ : csr_array of shape (n, n)

@@ -86,7 +86,7 @@ class SMCE(GraphClusterer):
 
     Attributes
     ----------
-    {labels_, confidence_, explained_, outlier_score_, layers_, tree_}
+    {labels_, confidence_, memberships_, explained_, outlier_score_, layers_, tree_}
     codes_ : csr_array of shape (n, n)
         Row i is the code of point i: coefficients of its neighbours that add up to one. A
         point that occurred before is coded by its first copy.

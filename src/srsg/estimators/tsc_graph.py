@@ -62,7 +62,7 @@ class TSCGraph(GraphClusterer):
 
     Attributes
     ----------
-    {labels_, confidence_, explained_, outlier_score_, layers_, tree_}
+    {labels_, confidence_, memberships_, explained_, outlier_score_, layers_, tree_}
     codes_ : csr_array of shape (n, n)
     {affine_, first_equal_, fit_X_, graph_, n_connected_components_, n_clusters_, cluster_counts_,
      structure_found_, embedding_, eigenvalues_, n_features_in_}

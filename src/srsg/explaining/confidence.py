@@ -116,13 +116,67 @@ def sure_of_own(memberships: FloatArray, own: NDArray[np.intp], p_value: float) 
     >>> sure_of_own(memberships, np.array([0]), 1.0)
     array([0.5])
     """
-    rows = np.arange(len(own))
-    mine, others = memberships[rows, own], memberships.copy()
-    others[rows, own] = 0.0
+    return tossed(memberships, own, p_value)[np.arange(len(own)), own]
+
+
+def tossed(memberships: FloatArray, own: NDArray[np.intp], p_value: float) -> FloatArray:
+    """Memberships after what :func:`sure_of_own` does; rows still add up to one."""
     if p_value <= LEVEL or memberships.shape[1] == 1:
-        return mine
+        return memberships
+    rows, found, others = np.arange(len(own)), memberships.copy(), memberships.copy()
+    others[rows, own] = -1.0
+    second = others.argmax(axis=1)
     toss = min(1.0, N_SPACES * p_value)  # it is the smallest p-value of several
-    return mine - toss * (mine - others.max(axis=1)) / 2
+    moved = toss * (memberships[rows, own] - memberships[rows, second]) / 2
+    found[rows, own] -= moved
+    found[rows, second] += moved
+    return found
+
+
+def sparse_memberships(
+    memberships: FloatArray, own: NDArray[np.intp], explained: FloatArray, most: int
+) -> sparse.csr_array:
+    """Memberships in a few clusters for each point: its own, and those with most membership.
+
+    A point belongs to all of these alike as far as no cluster explains it.
+
+    Parameters
+    ----------
+    memberships : ndarray of shape (n, n_clusters)
+        Rows add up to one, see :func:`soft_labels`.
+    own : ndarray of shape (n,)
+        The clusters of the points.
+    explained : ndarray of shape (n,)
+        How well their clusters explain the points, from 0 to 1.
+    most : int
+        Clusters that each point has at most.
+
+    Returns
+    -------
+    csr_array of shape (n, n_clusters)
+        Rows add up to one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from srsg.explaining.confidence import sparse_memberships
+    >>> soft = np.array([[0.6, 0.2, 0.2], [0.1, 0.8, 0.1]])
+    >>> sparse_memberships(soft, np.array([0, 1]), np.array([1.0, 0.0]), 2).toarray()
+    array([[0.75, 0.25, 0.  ],
+           [0.5 , 0.5 , 0.  ]])
+    """
+    n, n_clusters = memberships.shape
+    rows, most = np.arange(n)[:, None], min(most, n_clusters)
+    ranked = -memberships
+    ranked[rows[:, 0], own] = -np.inf
+    kept = np.sort(np.argsort(ranked, axis=1, kind="stable")[:, :most], axis=1)
+    shares = memberships[rows, kept]
+    shares /= shares.sum(axis=1, keepdims=True)
+    shares = explained[:, None] * shares + (1 - explained[:, None]) / most
+    starts = most * np.arange(n + 1)
+    found = sparse.csr_array((shares.ravel(), kept.ravel(), starts), shape=(n, n_clusters))
+    found.eliminate_zeros()
+    return found
 
 
 def membership(graph: Matrix, labels: ArrayLike) -> FloatArray:

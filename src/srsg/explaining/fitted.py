@@ -12,7 +12,7 @@ from scipy import sparse
 from srsg.coding.coder import nearest_fitted, new_codes, warn_of_zero_rows, without_direction
 from srsg.cutting.affinity import cluster_weights
 from srsg.cutting.cut import Clusters
-from srsg.explaining.confidence import soft_labels, sure_of_own
+from srsg.explaining.confidence import soft_labels, sparse_memberships, sure_of_own, tossed
 from srsg.explaining.explanation import (
     beside_the_best,
     explained_by_directions,
@@ -29,6 +29,9 @@ from srsg.types import FloatArray, IntArray
 
 FALLBACK_NEIGHBORS = 5
 """Fitted points that vote for a new point whose code is empty."""
+
+MOST_CLUSTERS = 5
+"""Clusters that a point is a member of at most."""
 
 
 @dataclass(frozen=True)
@@ -206,6 +209,16 @@ def confidence_of_points(clusters: Clusters, explained: FloatArray, p_value: flo
     labels = clusters.labels
     memberships = soft_labels(clusters.vectors, labels, clusters.n_clusters)
     return sure_of_own(memberships, labels, p_value) * beside_the_best(explained, explained)
+
+
+def memberships_of_points(
+    clusters: Clusters, explained: FloatArray, p_value: float
+) -> sparse.csr_array:
+    """The memberships of the fitted points in at most :data:`MOST_CLUSTERS` clusters each."""
+    labels = clusters.labels
+    soft = tossed(soft_labels(clusters.vectors, labels, clusters.n_clusters), labels, p_value)
+    share = beside_the_best(explained, explained)
+    return sparse_memberships(soft, labels, share, MOST_CLUSTERS)
 
 
 def fitted_codes(fitted: FittedGraph) -> sparse.csr_array:
