@@ -233,7 +233,9 @@ error: the mean of |confidence - accuracy| over ten bins, weighted by their poin
 well confidence tells points that are right from points that are wrong: 0.5 is by chance.
 
 *memberships*: the same error of the membership in the own cluster (`memberships_`), which adds up
-to one with those in up to four others. Two other measures beside it. *edges*: the share of a point's edge weight that stays in its cluster,
+to one with those in up to four others.
+
+Two other measures beside it. *edges*: the share of a point's edge weight that stays in its cluster,
 which was called confidence before. *resamples*: the share of six samples, each of three quarters of
 the points and half of the features, in which a point stays with its cluster. It costs six more
 fits, is worse on the first sets, slightly better on the second and better on the third: not part
