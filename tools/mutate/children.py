@@ -44,6 +44,12 @@ class Loop:
         )
         settings.load_profile("mutate")
 
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        # A process that reads a file would read it with the code as it is.
+        for plugin in session.config.pluginmanager.get_plugins():
+            if hasattr(plugin, "READ_HERE"):
+                plugin.READ_HERE = ("",)
+
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         self.failed |= report.failed
 

@@ -36,8 +36,8 @@ reason given, found by reading; a gap is one for which there is no such reason. 
 COLUMNS = "| folder | mutants | a test failed | did not end | lived | of these a gap | caught |\n"
 
 
-def write_page(kept: dict[str, dict[str, dict[str, Any]]]) -> None:
-    """Write the page from what is known about mutants that still exist."""
+def write_page(kept: dict[str, dict[str, dict[str, Any]]], count: int) -> None:
+    """Write the page from what is known about the mutants that are drawn from the present code."""
     reasons = {
         name: entry["reason"]
         for entry in tomllib.loads(REASONS.read_text())["reasons"]
@@ -46,7 +46,7 @@ def write_page(kept: dict[str, dict[str, dict[str, Any]]]) -> None:
     rows, living, totals, first = [], [], Counter[str](), 0
     for folder, known in kept.items():
         outcomes = Counter[str]()
-        for mutant in drawn(folder, 10**9):
+        for mutant in drawn(folder, count):
             found = known.get(mutant.name)
             if found is None or found["digest"] != mutant.digest:
                 continue
