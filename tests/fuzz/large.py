@@ -17,7 +17,7 @@ from sklearn.base import clone
 
 from fuzz.invariants import check_labels, check_same_bits
 from fuzz.outcomes import expect
-from fuzz.readers import damaged
+from fuzz.readers import damaged, some_in_new_processes
 from fuzz.stores import check_planted_model, plant, rewritten, without_graphs
 from srsg import (
     SMCE,
@@ -252,7 +252,8 @@ def wide_file(rng):
         if harmed:
             path.write_bytes(damaged(rng, path.read_bytes()))
         try:
-            table = read_points(path)
+            with some_in_new_processes(rng):
+                table = read_points(path)
         except FileError as error:
             expect("\n" not in str(error) and folder in str(error), "an unclear error", str(error))
             expect(len(str(error)) < 2_000, "an error of many words", len(str(error)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import tempfile
 import warnings
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,14 @@ from PIL import Image
 from fuzz.outcomes import expect
 from srsg.files import FileError, read_points
 from support.file_samples import TABLES, WITH_LABELS, X
+from support.forked import read_in_forks
+
+NEW_PROCESSES = 0.05
+"""The share of files that a process started anew reads, as in use; the others are read by forks."""
+
+
+def some_in_new_processes(rng):
+    return nullcontext() if rng.random() < NEW_PROCESSES else read_in_forks()
 
 
 @functools.cache
@@ -89,12 +98,12 @@ def read(content, suffix, rng):
         path.write_bytes(content)
         labels = None if rng.random() < 0.7 else str(rng.choice(["a", "y", "nothing"]))
         is_image = suffix in (".png", ".jpg", ".gif", ".bmp")
+        drop_missing = bool(rng.random() < 0.3)
         try:
-            table = read_points(
-                Path(folder) if is_image else path,
-                labels=labels,
-                drop_missing=bool(rng.random() < 0.3),
-            )
+            with some_in_new_processes(rng):
+                table = read_points(
+                    Path(folder) if is_image else path, labels=labels, drop_missing=drop_missing
+                )
         except FileError as error:
             expect("\n" not in str(error), "an error of several lines", str(error))
             expect(folder in str(error) or is_image, "an error that names no file", str(error))
