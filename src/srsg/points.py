@@ -430,8 +430,9 @@ def unit_rows(block: NDArray) -> NDArray[np.floating]:
     largest = np.abs(rows).max(axis=1, keepdims=True)
     rows = rows / np.where(largest > 0, largest, 1)
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    # Adding zero makes -0.0 the same number as 0.0 bit for bit, so equal points have equal bits.
-    return rows / np.where(lengths > 0, lengths, 1) + 0.0
+    # Rows are at least of length one now, but for those of zeros. Adding zero makes -0.0 the same
+    # number as 0.0 bit for bit, so equal points have equal bits.
+    return rows / np.maximum(lengths, 1) + 0.0
 
 
 def dense_rows(x: UnitRows) -> NDArray[np.floating]:

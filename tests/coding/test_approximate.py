@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -231,3 +232,20 @@ def test_as_many_candidates_as_neighbors_are_enough():
     check_candidates(5, 5, ThreadEngine(1))
     with pytest.raises(ValueError, match="n_candidates=4 must be at least n_neighbors=5"):
         check_candidates(4, 5, ThreadEngine(1))
+
+
+@pytest.mark.parametrize(("n_candidates", "half"), [(10, 5), (9, 5), (1, 1)])
+def test_half_of_the_candidates_correlate_with_the_point(n_candidates, half):
+    """The other half are found by what their code leaves over."""
+    from srsg.coding import approximate
+
+    points, asked = signed_points(60), []
+    index = CandidateIndex.of(points, n_candidates)
+
+    def search(vectors, rows, n_found, least=0):
+        asked.append(n_found)
+        return index.search(vectors, rows, n_found, least=least)
+
+    rows, options = np.arange(4), {"lam": 0.1, "n_candidates": n_candidates, "n_neighbors": 0}
+    approximate._code((points, SimpleNamespace(search=search), True), rows, **options)
+    assert asked == [half, half, n_candidates, n_candidates]

@@ -19,7 +19,10 @@ from srsg import (
 )
 from srsg.counting import counts
 from srsg.counting.density import n_neighbors_for, noise_depth, search_dense, valley_depths
+from srsg.counting.reproducibility import counts_to_try
+from srsg.cutting.cut import CutOptions
 from srsg.datasets import make_trefoil_knots
+from srsg.running import ThreadEngine
 from support.estimators import counted
 
 
@@ -177,3 +180,62 @@ def test_dense_groups_say_nothing_about_other_clusters():
     assert p_value(np.where(np.arange(200) == 7, 1 - y, y)) == 0  # one point astray
     assert p_value((X[:, 0] > X[:, 0].mean()).astype(int)) > 0.05
     assert p_value((np.arange(200) == 7).astype(int)) > 0.05
+
+
+@pytest.mark.parametrize("n_curves", [3, 4])
+def test_of_thin_curves_the_valleys_that_stand_out_are_counted(n_curves):
+    """Gaps along a curve are deeper than in noise that fills the plane, those between are deeper.
+
+    Where the number changes lies in the middle between the two.
+    """
+    rng = np.random.default_rng(n_curves)
+    angle = 2 * np.pi * rng.random((n_curves, 80))
+    rings = (
+        np.stack([np.cos(angle), np.sin(angle)], axis=2) + 4 * np.arange(n_curves)[:, None, None]
+    )
+    X = rings.reshape(-1, 2) + 0.01 * rng.standard_normal((80 * n_curves, 2))
+    depths = valley_depths(X, n_neighbors_for(len(X)))
+    most = noise_depth(len(X), 2, n_neighbors_for(len(X))).most
+    assert (depths > most).sum() > n_curves - 1
+    found = search_dense(X, 2)
+    assert found.n_clusters == n_curves
+    limit = depths[n_curves - 2 : n_curves].mean()
+    assert found.scores[n_curves - 2] == pytest.approx(
+        min(depths[n_curves - 2] / limit - 1, 1 - depths[n_curves - 1] / limit)
+    )
+
+
+def test_an_answer_that_says_nothing_new_changes_nothing(doubtful):
+    X, sure, _ = doubtful
+    alone, asked = search_dense(X, 2), search_dense(X, 2, lambda: sure)
+    np.testing.assert_array_equal(alone.scores, asked.scores)
+
+
+def test_an_answer_that_counts_has_room_on_both_sides(doubtful):
+    """A depth that equals one of the valleys would leave no room: a score of zero."""
+    X, sure, possible = doubtful
+    for answer in range(sure + 1, possible + 1):
+        found = search_dense(X, 2, lambda answer=answer: answer)
+        assert found.scores[found.counts == answer] > 0
+
+
+def test_samples_are_asked_about_the_numbers_that_their_points_allow(monkeypatch):
+    """Samples are halves: 30 of 60 points allow up to six clusters."""
+    X, _ = make_blobs(60, centers=3, random_state=0)
+    fitted = LocalScalingSpectralClustering(3, random_state=0).fit_graph(X).graph_
+    asked = []
+
+    def ask(points, dimension, by_samples):
+        by_samples()
+        return search_dense(points, dimension)
+
+    def by_samples(self, x, numbers, seed):
+        asked.extend(numbers)
+        return search_dense(x, 2)
+
+    monkeypatch.setattr(counts, "search_dense", ask)
+    monkeypatch.setattr(counts._Counting, "by_samples", by_samples)
+    run, rng = ThreadEngine(1), np.random.RandomState(0)
+    counts._Counting(fitted, CutOptions(), rng, run).by_density(fitted.affinity)
+    assert asked == counts_to_try(30)
+    assert asked[-1] == 6

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import linalg, sparse
 
-from srsg import SMCE, SRSG, ElasticNetGraph, L1Graph, cluster_graph
+from srsg import SMCE, SRSG, ElasticNetGraph, L1Graph, NeighborGraph, cluster_graph
+from srsg.counting.counts import N_SPLITS, _by_graph_alone, count_clusters
 from srsg.counting.eigengaps import estimate_n_clusters
+from srsg.cutting.cut import CutOptions
 from srsg.datasets import make_trefoil_knots, make_union_of_subspaces
 from srsg.metrics import clustering_accuracy
+from srsg.running import ThreadEngine
+from srsg.running.progress import Progress
 
 
 def independent_subspaces(seed, n_subspaces, dimension, n_points):
@@ -137,3 +144,38 @@ def test_other_words_are_refused():
 def test_coil20(paper_data, n_classes):
     X, _ = paper_data("COIL20", n_classes)
     assert SRSG("auto", affinity="codes", random_state=0).fit(X).n_clusters_ == n_classes
+
+
+def test_as_many_eigengaps_are_looked_at_as_the_documentation_says():
+    def looked_at(n):
+        ring = sparse.diags_array([1.0, 1.0], offsets=[1, -1], shape=(n, n), format="lil")
+        ring[0, -1] = ring[-1, 0] = 1.0
+        return len(estimate_n_clusters(sparse.csr_array(ring)).eigengaps)
+
+    assert looked_at(30) == 15  # half of the vertices
+    assert looked_at(100) == 20
+    assert looked_at(441) == 21  # the square root
+
+
+def test_components_decide_alone_and_eigengaps_only_guess():
+    blocks = [np.kron(np.eye(k), np.ones((8, 8))) for k in (1, 2, 3)]
+    for k, graph in enumerate(blocks, 1):
+        found = _by_graph_alone(graph, ThreadEngine(1))
+        assert found.structure_found == (k > 1)
+        assert found.scores.tolist() == [k if k > 1 else 0.0]
+
+
+def test_a_stage_of_counting_ends_when_all_its_steps_are_done():
+    """The search may stop early, but it never does more than it said."""
+    steps = {}
+
+    class Noted(Progress):
+        @contextmanager
+        def stage(self, label, total):
+            steps["total"] = total
+            yield SimpleNamespace(advance=lambda n=1: steps.update(done=steps.get("done", 0) + n))
+
+    X = np.random.default_rng(0).standard_normal((60, 6))
+    graph = NeighborGraph(n_neighbors=5).fit_graph(X).graph_
+    count_clusters(graph, CutOptions(), 0, ThreadEngine(1, Noted()))
+    assert 2 * N_SPLITS < steps["done"] <= steps["total"]

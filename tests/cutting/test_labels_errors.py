@@ -7,6 +7,7 @@ import pytest
 
 from srsg import LocalScalingSpectralClustering, cluster_graph
 from srsg.counting.eigengaps import estimate_n_clusters
+from srsg.estimators.cluster_graph import check_neighbors
 
 X = np.random.default_rng(0).standard_normal((60, 5))
 
@@ -33,3 +34,17 @@ def test_discretize_that_fails_is_a_clear_error(monkeypatch):
     monkeypatch.setattr("srsg.cutting.cut.discretize", fail)
     with pytest.raises(ValueError, match="assign_labels='discretize'"):
         cluster_graph(np.ones((9, 9)), 3, assign_labels="discretize")
+
+
+def test_neighbours_are_numbers_of_vertices():
+    given = np.array([[1], [0], [1]], np.int32)
+    found = check_neighbors(given, 3)
+    np.testing.assert_array_equal(found, given)
+    assert found.dtype == np.int64
+    assert check_neighbors(np.empty((3, 0), int), 3).shape == (3, 0)
+    for wrong in (-1, 3):
+        with pytest.raises(ValueError, match="neighbors must be from 0 to 2"):
+            check_neighbors([[1], [0], [wrong]], 3)
+    for shape in ([1, 0, 1], [[1], [0]], [[1.0], [0.0], [1.0]]):
+        with pytest.raises(ValueError, match="neighbors must be integers"):
+            check_neighbors(shape, 3)

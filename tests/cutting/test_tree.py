@@ -372,3 +372,14 @@ def test_a_graph_that_is_given():
         cluster_graph(W, 3, assign_labels="tree", bridge=0.1)
     with pytest.raises(ValueError, match="n_eigenvectors needs assign_labels='kmeans'"):
         cluster_graph(W, 3, assign_labels="tree", n_eigenvectors=4)
+
+
+def test_finer_leaves_are_merged_within_their_communities_first():
+    """Two communities and a pair of leaves across them that would be merged before all others."""
+    W = np.kron(np.eye(2), np.ones((6, 6)) - np.eye(6))
+    W[5, 6] = W[6, 5] = 3.0
+    coarse = graph_tree(W)
+    for n_leaves in (4, 8, 12):
+        fine = graph_tree(W, n_leaves=n_leaves)
+        assert fine.n_leaves >= n_leaves
+        np.testing.assert_array_equal(fine.labels(2), coarse.labels(2))

@@ -22,7 +22,7 @@ from srsg import (
     StabilitySearch,
 )
 from srsg.datasets import make_union_of_subspaces
-from srsg.explaining.confidence import confidence, predict_with_confidence
+from srsg.explaining.confidence import _by_centres, confidence, predict_with_confidence
 from srsg.explaining.unwrapping import clusterer_of
 from support.estimators import ALL_ESTIMATORS
 
@@ -196,3 +196,13 @@ def test_one_centre_leaves_no_doubt():
     with pytest.warns(ConvergenceWarning, match="distinct clusters"):
         model = KMeans(2, n_init=1).fit(same)
     assert np.isfinite(predict_with_confidence(model, same)[1]).all()
+
+
+def test_how_sure_kmeans_is_does_not_depend_on_the_unit():
+    """Centres 1e-13 apart counted as one place."""
+    X = np.random.default_rng(0).standard_normal((40, 2))
+    X[:20, 0] += 9
+    labels = np.repeat([0, 1], 20)
+    values = [_by_centres(unit * X, labels).values for unit in (1.0, 1e-14)]
+    np.testing.assert_allclose(*values, atol=1e-9)
+    assert values[0].max() > 0.9

@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from srsg import SMCE, SRSG, ElasticNetGraph, L1Graph, LocalScalingSpectralClustering
 from srsg.cutting.cut import spectral_graph
+from srsg.graph import _spread
 from srsg.metrics import clustering_accuracy
 from srsg.points import EqualPoints
 from srsg.running import ThreadEngine
@@ -274,3 +275,11 @@ def test_near_copies_are_coded_in_reasonable_time():
         warnings.simplefilter("ignore", ConvergenceWarning)
         SRSG(4).fit_graph(table + 1e-9 * rng.standard_normal(table.shape))
     assert perf_counter() - start < 40
+
+
+@pytest.mark.parametrize(("certified", "of_all"), [([0, 1, 2], [0, 1, 2, 3]), ([0, 2], [0, 3])])
+def test_certificates_of_some_points_are_those_of_the_first_of_their_kind(certified, of_all):
+    """Where all are certified, so are their copies."""
+    equal = EqualPoints.from_first(np.array([0, 1, 0, 3]))
+    learnt = {"certified": np.array(certified)}
+    assert _spread(learnt, equal)["certified"].tolist() == of_all

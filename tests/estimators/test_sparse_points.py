@@ -23,6 +23,7 @@ from srsg import (
     StabilitySearch,
     config_context,
 )
+from srsg.coding.coder import _why_dense
 from srsg.persistence import load_model, save_model
 from support.estimators import CODE_ESTIMATORS
 from support.text import term_weights
@@ -210,3 +211,12 @@ def test_search_of_a_sparse_table():
     wanted = StabilitySearch(n_clusters=2, random_state=0).fit(X)
     np.testing.assert_array_equal(found.labels_, wanted.labels_)
     np.testing.assert_array_equal(found.predict(sparse.csr_array(X)), wanted.predict(X))
+
+
+def test_only_matrices_that_are_mostly_filled_are_made_dense():
+    def why(share):
+        X = sparse.csr_array((np.arange(2000).reshape(20, 100) < 2000 * share).astype(float))
+        return _why_dense(L1Graph()._coder(), X, None, False)
+
+    assert why(0.05) == ""
+    assert why(0.9) == "90% of its values are not zero"

@@ -68,3 +68,10 @@ def test_graphs_tell_labels_and_confidence_at_once():
     np.testing.assert_array_equal(labels, model.predict(SCALED))
     np.testing.assert_array_equal(labels, model.predict_shares(SCALED).argmax(axis=1))
     np.testing.assert_array_equal(sure, model.predict_confidence(SCALED))
+
+
+def test_two_points_are_each_other_s_nearest():
+    X = np.array([[0.0, 0.0], [1.0, 0.0]])
+    places, line = plane(KMeans(2, n_init=1, random_state=0).fit(X), X)
+    assert places.shape == (2, 2)
+    assert "Nearest neighbours" in line

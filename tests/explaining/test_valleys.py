@@ -10,7 +10,7 @@ from sklearn.datasets import load_digits
 
 from srsg import RidgeGraph, StabilitySearch
 from srsg.datasets import make_union_of_subspaces
-from srsg.explaining.valleys import LEVEL, valley_p_value
+from srsg.explaining.valleys import LEVEL, _spaces, valley_p_value
 
 
 def two_blobs(n, d, sigmas, seed):
@@ -91,3 +91,14 @@ def test_clusters_of_two_points_count():
     labels = np.repeat(np.arange(30), 2)
     assert valley_p_value(points, labels) < 0.001
     assert valley_p_value(points, rng.permutation(labels)) > 0.5
+
+
+def test_the_third_space_has_the_squares_of_cosines():
+    """Points of any length on a line through the mean are one place in it."""
+    X = np.random.default_rng(0).standard_normal((30, 5)) * np.arange(1, 31)[:, None]
+    centred = X - X.mean(axis=0)
+    unit = centred / np.linalg.norm(centred, axis=1, keepdims=True)
+    products = np.einsum("ij,ik->ijk", unit, unit).reshape(30, -1)
+    products -= products.mean(axis=0)
+    found, _ = list(_spaces(X))[2]
+    np.testing.assert_allclose(found, products @ products.T, atol=1e-12)

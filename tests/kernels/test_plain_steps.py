@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from srsg.coding import l1_codes, laplacian_codes
-from srsg.kernels import direct, fpgd_sp, lasso, votes
+from srsg.kernels import density, direct, fpgd_sp, lasso, smce, votes
 from srsg.kernels.graphs import spread_out
 from srsg.kernels.votes import Votes
 from srsg.points import unit_points
@@ -18,6 +18,7 @@ power_bound, stable_step = (
     from_python(getattr(fpgd_sp, name)) for name in ("power_bound", "stable_step")
 )
 smallest_positive_coefficient = from_python(votes.smallest_positive_coefficient)
+settle = from_python(smce.settle)
 coordinate_sweep, objective, to_first_zero = map(
     from_python, (lasso.coordinate_sweep, direct.objective, direct.to_first_zero)
 )
@@ -190,3 +191,25 @@ def test_the_end_of_an_edge_moves_by_the_gradient_of_its_attraction():
     spread_out(position, np.array([0]), np.array([1]), np.array([0.0]), 1, 0)
     expected = [2.0, 1.0] - 2 * difference / (1 + difference @ difference)
     np.testing.assert_allclose(position[1], expected, atol=1e-14)
+
+
+# Codes that sum to one, and joined groups
+
+
+@pytest.mark.parametrize("size", [2, 3, 4])
+def test_the_multiplier_is_that_of_the_coordinates_that_stay(size):
+    """Points along a line from the target: all but the nearest leave, one after another."""
+    directions = np.outer(np.arange(1.0, size + 1), [1.0, 0.2])
+    gram, penalty = directions @ directions.T + 1e-3 * np.eye(size), np.full(size, 0.1)
+    c, sign = np.full(size, 1 / size), np.ones(size)
+    multiplier, _ = settle(gram, penalty, c, sign, 0.0)
+    np.testing.assert_allclose(c, np.eye(size)[0], atol=1e-12)
+    assert multiplier == pytest.approx(gram[0, 0] + penalty[0])
+
+
+def test_the_lower_peak_is_absorbed():
+    """Five points on a line: the group of 1 takes in 0 and 2, and then that of 3 and 4."""
+    ends = np.array([[0, 1], [1, 2], [3, 4], [2, 3]])
+    radius, peaks = np.array([2.0, 1.0, 4.0, 1.5, 3.0]), np.empty(4, np.int64)
+    density.absorbed_peaks(ends, np.array([0, 2, 1, 3]), radius, peaks)
+    assert peaks.tolist() == [0, 4, 2, 3]

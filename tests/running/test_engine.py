@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import threading
 import time
 
@@ -10,6 +11,7 @@ import pytest
 from scipy import sparse
 
 from srsg import L1Graph
+from srsg.memory import address_space_left
 from srsg.points import Points, row_digests
 from srsg.running import ThreadEngine, serial_linear_algebra
 from srsg.running.progress import PrintedProgress
@@ -215,3 +217,36 @@ def test_warnings_name_the_line_of_the_user(monkeypatch):
     with pytest.warns(UserWarning, match="a test needs dense points") as caught:
         made_dense(sparse.eye_array(3, format="csr"), "a test needs dense points")
     assert caught[0].filename == __file__
+
+
+def test_a_terminal_shows_how_far_a_stage_is_at_once(monkeypatch):
+    """Lines end without a line feed, so they have to be flushed; five a second are enough."""
+
+    class Terminal(io.StringIO):
+        flushed = ""
+
+        def isatty(self):
+            return True
+
+        def flush(self):
+            self.flushed = self.getvalue()
+
+    clock, terminal = iter([0.0, 0.1, 1.0, 1.1, 4.0]), Terminal()
+    monkeypatch.setattr("time.monotonic", lambda: next(clock))
+    monkeypatch.setattr("sys.stderr", terminal)
+    with PrintedProgress().stage("work", 4) as stage:
+        for _ in range(3):
+            stage.advance()
+        shown = terminal.flushed.split("\r")
+    assert [line.strip() for line in shown] == ["", "work:  50%, about 1 s left"]
+    assert terminal.getvalue().endswith("\rwork: 4.00 s\n")
+
+
+def test_no_address_space_is_left_below_none(monkeypatch):
+    resource = pytest.importorskip("resource")
+    monkeypatch.setattr(resource, "getrlimit", lambda what: (1000, 1000))
+    assert address_space_left() == 0
+    monkeypatch.setattr(resource, "getrlimit", lambda what: (10**15, 10**15))
+    assert 0.999 * 10**15 < address_space_left() < 10**15
+    monkeypatch.setattr(resource, "getrlimit", lambda what: (resource.RLIM_INFINITY,) * 2)
+    assert address_space_left() == np.inf

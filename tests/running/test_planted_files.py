@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +13,11 @@ from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
 
 from fuzz.invariants import l1_violation
-from srsg import SMCE, SRSG, ElasticNetGraph, L1Graph, LocalScalingSpectralClustering
+from srsg import SMCE, SRSG, ElasticNetGraph, L1Graph, LocalScalingSpectralClustering, TSCGraph
+from srsg.coding.l1 import _rules_of_sets
+from srsg.points import Points
+from srsg.running import ThreadEngine
+from srsg.running.checking import check_arrays
 from srsg.running.store import FolderStore, read_arrays
 from support.estimators import assert_same
 
@@ -337,3 +342,46 @@ def test_certificates_are_computed_and_not_read(tmp_path):
     true, _ = l1_violation(model.fit_X_, model.codes_.toarray(), model.lam)
     assert true.max() > 0.1
     np.testing.assert_allclose(model.kkt_violation_, true, atol=1e-12)
+
+
+def test_points_are_counted_from_zero():
+    """Rules for kept scans: the first point is one, and the one after the last is none."""
+    rules = _rules_of_sets("", "sets", "width")
+    sizes = {"queries": 2, "points": 2, "sets": 1, "width": 1}
+
+    def arrays(**changed):
+        kept = {"rows": [0], "index": [[0]], "value": [[0.5]], "size": [0]}
+        return {name: np.array(value) for name, value in (kept | changed).items()}
+
+    check_arrays(arrays(), rules, sizes)
+    for name, wrong in (("rows", [-1]), ("rows", [2]), ("index", [[-1]]), ("index", [[2]])):
+        with pytest.raises(ValueError, match=name):
+            check_arrays(arrays(**{name: wrong}), rules, sizes)
+
+
+def test_a_kept_graph_without_certificates_is_used_again(tmp_path, monkeypatch):
+    """Codes by angles have nothing that could contradict them."""
+    model = TSCGraph(3, store=tmp_path, random_state=0).fit(X)
+    monkeypatch.setattr(TSCGraph.coder, "code", None)
+    assert_same(TSCGraph(3, store=tmp_path, random_state=0).fit(X), model)
+
+
+@pytest.mark.parametrize(
+    "change", [{}, {"codes": 1.01}, {"kkt_violation": 1e-3}, {"lam": 2.0}], ids=str
+)
+def test_affine_codes_are_compared_with_their_certificates(change):
+    """They have to add up to one, and to violate as much as they say."""
+    points = Points(10 * X[:20])
+    coder, run = L1Graph.ssc(3)._coder(), ThreadEngine(1)
+    coded = coder.code(points, run)
+    learnt = dict(coded.learnt)
+    learnt["kkt_violation"] = learnt["kkt_violation"] + change.get("kkt_violation", 0)
+    learnt["lam"] = learnt["lam"] * change.get("lam", 1)
+    coded = replace(coded, codes=coded.codes * change.get("codes", 1), learnt=learnt)
+    assert coder.is_consistent(coded, points, run) == (not change)
+
+
+def test_one_point_has_no_affine_code_to_be_wrong():
+    points = Points(np.ones((3, 4)))
+    coder, run = L1Graph.ssc(1, n_neighbors=1)._coder(), ThreadEngine(1)
+    assert coder.is_consistent(coder.code(points, run), points, run)

@@ -16,7 +16,7 @@ from unittest.mock import patch
 from srsg.files import guard
 
 
-def run(command, *, input, stdout, stderr, env, timeout, check):
+def run(command, *, stdout, timeout, **options):
     """``subprocess.run`` of the program that reads files, as a fork.
 
     The limits on memory and time, what it answers and how it dies are those of the program.
@@ -24,7 +24,7 @@ def run(command, *, input, stdout, stderr, env, timeout, check):
     child = os.fork()
     if child == 0:
         try:
-            given = io.BytesIO(input)
+            given = io.BytesIO(options["input"])
             pickle.load(given)  # sys.path, which is the same
             sys.stdin = SimpleNamespace(buffer=given)
             os.dup2(stdout.fileno(), 1)
