@@ -391,3 +391,20 @@ def test_a_search_takes_the_work_of_fifteen_fits_at_most(monkeypatch):
     search = StabilitySearch(n_clusters=3, random_state=0).fit(X)
     assert len(search.results_["candidate"]) == 3
     assert sum(built) <= 15
+
+
+def test_new_points_get_labels_and_on_request_none():
+    X = np.vstack([np.eye(4)[[0, 1]].repeat(20, axis=0), np.eye(4)[2:]])
+    X[:40] += 0.05 * np.random.default_rng(0).standard_normal((40, 4))
+    search = StabilitySearch([("ridge", RidgeGraph())], n_clusters=2, random_state=0).fit(X[:40])
+    np.testing.assert_array_equal(search.predict(X[:40]), search.labels_)
+    assert search.predict(X[40:]).min() >= 0
+    assert (search.predict(X[40:], novelty=0.1) == -1).all()
+
+
+def test_only_tables_for_our_own_candidates_are_made_dense():
+    X = sparse.csr_array(np.eye(5))
+    own, given = StabilitySearch(), StabilitySearch(candidates=[("l1", L1Graph())])
+    assert not sparse.issparse(own._searched(X, Columns.ONE_UNIT))
+    assert own._searched(X, Columns.MANY) is X
+    assert given._searched(X, Columns.ONE_UNIT) is X
