@@ -157,7 +157,7 @@ class FittedGraph:
             edges, codes = equal.spread_codes(edges), equal.spread_codes(codes)
             init = None if init is None else equal.spread_codes(init)
             neighbors, learnt = equal.spread_neighbors(neighbors), _spread(learnt, equal)
-        graph = symmetrized(edges)
+        graph = symmetrized(equal.weigh_rows(edges))
         return cls(coder, points, equal, graph, codes, init, neighbors, learnt, constant)
 
     def distinct_codes(self) -> sparse.csr_array:

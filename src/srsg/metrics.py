@@ -1,17 +1,23 @@
 """Agreement of two labellings, by the paper's two measures and others."""
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linear_sum_assignment
+from scipy.stats import entropy
 from sklearn.metrics import (
     adjusted_mutual_info_score,
     adjusted_rand_score,
+    mutual_info_score,
     normalized_mutual_info_score,
 )
 from sklearn.metrics.cluster import contingency_matrix
 
+from srsg.weights import checked_weights
 
-def clustering_accuracy(y_true: ArrayLike, y_pred: ArrayLike) -> float:
+
+def clustering_accuracy(
+    y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None
+) -> float:
     """Share of points whose cluster is matched with their class, under the best matching.
 
     Every cluster is matched with at most one class (Kuhn-Munkres). The formula printed in the paper
@@ -21,6 +27,8 @@ def clustering_accuracy(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     ----------
     y_true, y_pred : array-like of shape (n,)
         Classes and clusters, of any names and numbers.
+    sample_weight : array-like of shape (n,) or None
+        How many times each point counts; None means once.
 
     Returns
     -------
@@ -33,18 +41,22 @@ def clustering_accuracy(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     >>> clustering_accuracy([0, 0, 1, 1], ["b", "b", "a", "b"])
     0.75
     """
-    table = contingency_matrix(*_checked(y_true, y_pred))
+    table = _table(*_checked(y_true, y_pred), sample_weight)
     classes, clusters = linear_sum_assignment(-table)
     return float(table[classes, clusters].sum() / table.sum())
 
 
-def normalized_mutual_info(y_true: ArrayLike, y_pred: ArrayLike) -> float:
+def normalized_mutual_info(
+    y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None
+) -> float:
     """Mutual information divided by the larger of the two entropies.
 
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n,)
         Classes and clusters, of any names and numbers.
+    sample_weight : array-like of shape (n,) or None
+        How many times each point counts; None means once.
 
     Returns
     -------
@@ -57,11 +69,20 @@ def normalized_mutual_info(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     >>> normalized_mutual_info([0, 0, 1, 1], [1, 1, 0, 0])
     1.0
     """
-    score = normalized_mutual_info_score(*_checked(y_true, y_pred), average_method="max")
-    return float(score)
+    true, pred = _checked(y_true, y_pred)
+    if sample_weight is None:
+        return float(normalized_mutual_info_score(true, pred, average_method="max"))
+    table = _table(true, pred, sample_weight)
+    if min(table.shape) == 1:
+        return float(max(table.shape) == 1)
+    shares = table / table.sum()
+    largest = max(entropy(shares.sum(axis=0)), entropy(shares.sum(axis=1)))
+    return float(mutual_info_score(None, None, contingency=table) / largest)
 
 
-def adjusted_mutual_info(y_true: ArrayLike, y_pred: ArrayLike) -> float:
+def adjusted_mutual_info(
+    y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None
+) -> float:
     """Mutual information above chance, divided by its largest possible value above chance.
 
     Unrelated labels score about 0 whatever the numbers of clusters, so scores with different
@@ -72,6 +93,9 @@ def adjusted_mutual_info(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     ----------
     y_true, y_pred : array-like of shape (n,)
         Two labellings of the same points.
+    sample_weight : array-like of shape (n,) or None
+        How many times each point counts, in whole numbers, since chance is one of single points;
+        None means once.
 
     Returns
     -------
@@ -87,13 +111,23 @@ def adjusted_mutual_info(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     -0.041
     """
     true, predicted = _checked(y_true, y_pred)
+    if sample_weight is not None:
+        weights = checked_weights(sample_weight, len(true))
+        times = np.ones(len(true), int) if weights is None else weights.astype(int)
+        if weights is not None and (times != weights).any():
+            raise ValueError("sample_weight must be whole numbers here: chance counts points.")
+        true, predicted = np.repeat(true, times), np.repeat(predicted, times)
     if min(len(np.unique(true)), len(np.unique(predicted))) == 1:
         return 0.0
     return float(adjusted_mutual_info_score(true, predicted, average_method="max"))
 
 
-def scores(y_true: ArrayLike, y_pred: ArrayLike) -> dict[str, float]:
+def scores(
+    y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None
+) -> dict[str, float]:
     """All measures by their short names: accuracy, NMI, adjusted Rand index.
+
+    ``sample_weight`` says how many times each point counts; None means once.
 
     Examples
     --------
@@ -103,10 +137,34 @@ def scores(y_true: ArrayLike, y_pred: ArrayLike) -> dict[str, float]:
     """
     true, pred = _checked(y_true, y_pred)
     return {
-        "AC": clustering_accuracy(true, pred),
-        "NMI": normalized_mutual_info(true, pred),
-        "ARI": float(adjusted_rand_score(true, pred)),
+        "AC": clustering_accuracy(true, pred, sample_weight=sample_weight),
+        "NMI": normalized_mutual_info(true, pred, sample_weight=sample_weight),
+        "ARI": _adjusted_rand(true, pred, sample_weight),
     }
+
+
+def _adjusted_rand(true: NDArray, pred: NDArray, sample_weight: ArrayLike | None) -> float:
+    """The adjusted Rand index of Hubert and Arabie (1985)."""
+    if sample_weight is None:
+        return float(adjusted_rand_score(true, pred))
+    table = _table(true, pred, sample_weight)
+    # Pairs of points in one place: within cells, rows, columns and all.
+    sums = table, table.sum(axis=1), table.sum(axis=0), table.sum()
+    both, in_true, in_pred, pairs = (float((each * (each - 1)).sum() / 2) for each in sums)
+    expected, most = in_true * in_pred / (pairs or 1.0), (in_true + in_pred) / 2
+    return 1.0 if most == expected else (both - expected) / (most - expected)
+
+
+def _table(true: NDArray, pred: NDArray, sample_weight: ArrayLike | None) -> NDArray:
+    """How many points each class shares with each cluster."""
+    weights = checked_weights(sample_weight, len(true))
+    if weights is None:
+        return contingency_matrix(true, pred)
+    classes, row = np.unique(true, return_inverse=True)
+    clusters, column = np.unique(pred, return_inverse=True)
+    shape = len(classes), len(clusters)
+    cells = np.bincount(row * shape[1] + column, weights, shape[0] * shape[1])
+    return cells.reshape(shape)
 
 
 def _checked(y_true: ArrayLike, y_pred: ArrayLike) -> tuple[np.ndarray, np.ndarray]:

@@ -20,6 +20,7 @@ from scipy import sparse
 from srsg.kernels.arrays import DenseRows, LeftOut, SparseRows
 from srsg.principal import PrincipalAxes
 from srsg.types import FloatArray, Graph, IntArray, Matrix
+from srsg.weights import of_rows
 
 UnitRows: TypeAlias = Any
 """Points of unit length, one per row: an array or, for sparse input, a ``csr_array``. It is ``Any``
@@ -74,6 +75,8 @@ class Points:
     """The points in float32, if they are made already."""
     digests: bytes | None = field(default=None, repr=False)
     """The result of :func:`row_digests`, if it is there already."""
+    weights: FloatArray | None = field(default=None, repr=False)
+    """How many times each counts, where equal points are not merged; None means once."""
 
     in_shards: ClassVar[bool] = False
     """Whether they are on the workers of a cluster, so that ``x`` is not available here."""
@@ -363,8 +366,10 @@ def with_constant(rows: NDArray, constant: float) -> NDArray:
     return np.hstack([rows, column]).astype(dtype, copy=False)
 
 
-def root_mean_square_length(X: Matrix) -> float:
+def root_mean_square_length(X: Matrix, weights: FloatArray | None = None) -> float:
     """The root of the mean squared l2 norm of the rows; 1 if all of them are zero.
+
+    With ``weights``, each row counts as often as its weight says.
 
     Examples
     --------
@@ -372,6 +377,11 @@ def root_mean_square_length(X: Matrix) -> float:
     >>> root_mean_square_length([[3.0, 4.0], [0.0, 5.0]])
     5.0
     """
+    if weights is not None:
+        lengths = row_lengths(X)
+        largest = lengths.max()
+        squares = (lengths / (largest or 1.0)) ** 2
+        return float(largest * np.sqrt(np.average(squares, weights=weights))) or 1.0
     # Zeros add nothing to the sum of squares, so the non-zeros of a sparse matrix are enough.
     values = sparse.csr_array(X).data if sparse.issparse(X) else np.asarray(X)
     n_rows = X.shape[0] if sparse.issparse(X) else len(values)
@@ -525,6 +535,8 @@ class EqualPoints:
         of those that are equal.
     owner : ndarray of shape (n,)
         For every point, the place of its set in ``first``; -1 for a row of zeros.
+    row_weights : ndarray of shape (n,) or None
+        How many times each point counts; None means once.
 
     Examples
     --------
@@ -537,6 +549,7 @@ class EqualPoints:
 
     first: IntArray
     owner: IntArray
+    row_weights: FloatArray | None = None
 
     @classmethod
     def from_digests(cls, digests: bytes, zero: bytes | None = None) -> Self:
@@ -576,8 +589,10 @@ class EqualPoints:
 
     @cached_property
     def counts(self) -> FloatArray:
-        """How many times each distinct point occurs."""
-        return np.bincount(self.owner[self.owner >= 0], minlength=len(self.first)).astype(float)
+        """How many times each distinct point counts: as often as it occurs, without weights."""
+        members = self.owner >= 0
+        weights = of_rows(self.row_weights, members)
+        return np.bincount(self.owner[members], weights, len(self.first)).astype(float)
 
     @property
     def weights(self) -> FloatArray | None:
@@ -604,8 +619,16 @@ class EqualPoints:
 
     def cluster_shares(self, labels: NDArray[np.intp], n_clusters: int) -> FloatArray:
         """The share of the points that each cluster has; rows of zeros do not count."""
-        sizes = np.bincount(labels[self.owner >= 0], minlength=n_clusters)
+        members = self.owner >= 0
+        sizes = np.bincount(labels[members], of_rows(self.row_weights, members), n_clusters)
         return sizes / sizes.sum()
+
+    def weigh_rows(self, edges: sparse.csr_array) -> sparse.csr_array:
+        """The edges that points chose, as often as the points count."""
+        if self.row_weights is None:
+            return edges
+        data = edges.data * np.repeat(self.row_weights, np.diff(edges.indptr))
+        return sparse.csr_array((data, edges.indices, edges.indptr), edges.shape)
 
     def spread_neighbors(self, neighbors: IntArray) -> IntArray:
         """Neighbours of all points: the first of each set of equals; -1 for rows of zeros."""
@@ -631,7 +654,7 @@ class EqualPoints:
 
     def merge_codes(self, codes: sparse.csr_array) -> sparse.csr_array:
         """Codes of the distinct points over each other: coefficients of equal points add up."""
-        if self.all_differ:
+        if self.all_differ and self.row_weights is None:
             return codes
         # A point that used its own copies would use itself now: no code does.
         return _without_loops(sparse.csr_array(codes[self.first] @ self._members))

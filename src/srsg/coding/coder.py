@@ -33,7 +33,7 @@ from srsg.points import (
 from srsg.running import Engine, serial_linear_algebra
 from srsg.running.config import CODE_BYTES, NEIGHBOR_BYTES
 from srsg.running.warnings import made_dense, warn_user
-from srsg.types import IntArray, RandomState
+from srsg.types import FloatArray, IntArray, RandomState
 
 MOSTLY_FILLED = 0.25
 """Above this share of non-zeros, sparse points are made dense: they would take more than a third of
@@ -115,7 +115,7 @@ class Coder(ABC):
 
     def agreement_graph(self, fitted: FittedGraph) -> sparse.csr_array:
         """The graph whose edges are weighed by agreement, see :mod:`srsg.cutting.embedding`."""
-        return symmetrized(fitted.codes)
+        return symmetrized(fitted.equal.weigh_rows(fitted.codes))
 
     def is_consistent(self, coded: Coded, points: Points, run: Engine) -> bool:
         """Whether codes from a store have the certificates that came with them."""
@@ -123,7 +123,8 @@ class Coder(ABC):
 
     def find_equal(self, points: Points, run: Engine) -> EqualPoints:
         """Which points are equal in every bit."""
-        return EqualPoints.from_digests(run.row_digests(points))
+        equal = EqualPoints.from_digests(run.row_digests(points))
+        return replace(equal, row_weights=points.weights)
 
 
 def check_neighbor_count(n_neighbors: int, n_points: int) -> None:
@@ -135,7 +136,9 @@ def check_neighbor_count(n_neighbors: int, n_points: int) -> None:
         )
 
 
-def build_graph(coder: Coder, X: Any, run: Engine) -> FittedGraph:
+def build_graph(
+    coder: Coder, X: Any, run: Engine, weights: FloatArray | None = None
+) -> FittedGraph:
     """Prepare the points, code them, and make the graph of their codes.
 
     Parameters
@@ -146,6 +149,8 @@ def build_graph(coder: Coder, X: Any, run: Engine) -> FittedGraph:
         Validated points, or points on the workers of a cluster.
     run : Engine
         Where the work runs, what it shows and what it keeps.
+    weights : ndarray of shape (n,) or None
+        How many times each point counts; None means once.
 
     Returns
     -------
@@ -163,8 +168,8 @@ def build_graph(coder: Coder, X: Any, run: Engine) -> FittedGraph:
     coder.check(X.shape[0], run)
     if isinstance(X, Points):  # on the workers of a cluster
         return graph_of_points(coder, X, X.lazy_rows(), 0.0, run)
-    rows, constant = prepared(coder, X, on_cluster=run.on_cluster)
-    graph = graph_of_points(coder, Points(rows), rows, constant, run)
+    rows, constant = prepared(coder, X, on_cluster=run.on_cluster, weights=weights)
+    graph = graph_of_points(coder, Points(rows, weights=weights), rows, constant, run)
     return replace(graph, lengths=row_lengths(X)) if coder.unit else graph
 
 
@@ -177,6 +182,7 @@ def graph_of_points(
         return FittedGraph.of(coder, rows, equal, _coded_or_kept(coder, points, run))
     digests = run.row_digests(points)
     equal = EqualPoints.from_digests(digests, zero_digest(points))
+    equal = replace(equal, row_weights=points.weights)
     if not equal.first.size:
         raise ValueError("X has rows of zeros only, which have no direction.")
     if equal.zero_rows.size:
@@ -203,6 +209,7 @@ def prepared(
     *,
     fitted: FittedGraph | None = None,
     on_cluster: bool = False,
+    weights: FloatArray | None = None,
 ) -> tuple[UnitRows, float]:
     """Validated points in the form that is coded, and the constant coordinate they got.
 
@@ -219,7 +226,9 @@ def prepared(
     if fitted is not None:
         constant = fitted.constant
     else:
-        constant = root_mean_square_length(X) if coder.affine is True else float(coder.affine)
+        constant = float(coder.affine)
+        if coder.affine is True:
+            constant = root_mean_square_length(X, weights)
     return unit_points(X, constant=constant, keep_zero_rows=True).x, constant
 
 

@@ -16,11 +16,12 @@ FARTHEST = 1e120
 """Squares of much larger numbers overflow."""
 
 
-def local_scaling(X: NDArray, scale_neighbor: int) -> FloatArray:
+def local_scaling(X: NDArray, scale_neighbor: int, weights: FloatArray | None = None) -> FloatArray:
     """``exp(-d_ij^2 / (s_i s_j))`` with s the distance to the ``scale_neighbor``-th neighbour.
 
     Points that coincide with that many others have no scale: their only edges, of weight 1, are
-    those to points at distance zero.
+    those to points at distance zero. With ``weights``, a point is as many neighbours as it counts,
+    and its edges count as often.
 
     Examples
     --------
@@ -41,21 +42,46 @@ def local_scaling(X: NDArray, scale_neighbor: int) -> FloatArray:
     parts = row_slices(len(squared), BLOCK_SIZE)
     scale = np.empty(len(squared))
     for rows in parts:
-        sorted_there = np.partition(squared[rows], scale_neighbor, axis=1)
-        scale[rows] = np.sqrt(sorted_there[:, scale_neighbor])
+        if weights is None:
+            sorted_there = np.partition(squared[rows], scale_neighbor, axis=1)
+            scale[rows] = np.sqrt(sorted_there[:, scale_neighbor])
+        else:
+            scale[rows] = np.sqrt(_weighted_lists(squared[rows], weights, scale_neighbor + 1)[2])
     for rows in parts:
         squared[rows] = _gaussian(squared[rows], np.outer(scale[rows], scale))
+        if weights is not None:
+            squared[rows] *= np.outer(weights[rows], weights)
     return squared
 
 
+def _weighted_lists(
+    squared: FloatArray, weights: FloatArray, total: float
+) -> tuple[IntArray, FloatArray, FloatArray]:
+    """All points by their distance, how much of each is among the nearest, and how far these are.
+
+    The nearest points are those that count ``total`` together; of the last, a part may do.
+    """
+    order = np.argsort(squared, axis=1, kind="stable")
+    own = weights[order]
+    taken = np.clip(total - (np.cumsum(own, axis=1) - own), 0.0, own)
+    last = (taken > 0).sum(axis=1) - 1
+    rows = np.arange(len(squared))
+    return order, taken, squared[rows, order[rows, last]]
+
+
 def local_scaling_rows(
-    x: FloatArray, queries: FloatArray, scale_neighbor: int, *, engine: Engine | None = None
+    x: FloatArray,
+    queries: FloatArray,
+    scale_neighbor: int,
+    *,
+    engine: Engine | None = None,
+    weights: FloatArray | None = None,
 ) -> sparse.csr_array:
     """The kernel of :func:`local_scaling` between new points and their nearest fitted points.
 
     A new point has ``scale_neighbor`` of them; the distance to the last one is its scale. The row
     of a new point that equals a fitted point has a one there and nothing else. Rows are empty where
-    the kernel underflows.
+    the kernel underflows. With ``weights``, each fitted point is as many neighbours as it counts.
 
     Examples
     --------
@@ -69,6 +95,10 @@ def local_scaling_rows(
     engine = engine or ThreadEngine()
     data = Searchable.of(of_moderate_size(x)), moderate_queries(queries, x)
     blocks = blocks_of_rows(len(queries), BLOCK_SIZE)
+    if weights is not None:
+        weighted = partial(_weighted_rows, weights=weights, scale_neighbor=scale_neighbor)
+        rows = engine.map(weighted, data, blocks, label="kernel")
+        return sparse.csr_array(sparse.vstack(rows, format="csr"))
     task = partial(_nearest_of_new, n_neighbors=scale_neighbor)
     found = engine.map(task, data, blocks, label="nearest neighbours")
     nearest, squared = (np.concatenate(part) for part in zip(*found, strict=True))
@@ -84,6 +114,31 @@ def local_scaling_rows(
     row, column = np.nonzero(weights)
     entries = weights[row, column], (row, nearest[row, column])
     return sparse.csr_array(entries, shape=(len(queries), len(x)))
+
+
+def _weighted_rows(
+    data: tuple[Searchable, FloatArray],
+    rows: IntArray,
+    *,
+    weights: FloatArray,
+    scale_neighbor: int,
+) -> sparse.csr_array:
+    """Rows of :func:`local_scaling_rows` whose fitted points have weights."""
+    x, new = data[0].x, data[1][rows]
+    squared = euclidean_distances(new, x, squared=True)
+    order, taken, farthest = _weighted_lists(squared, weights, scale_neighbor)
+    used, place = np.unique(order[taken > 0], return_inverse=True)
+    between = euclidean_distances(x[used], x, squared=True)
+    between[np.arange(len(used)), used] = 0.0
+    scales = np.sqrt(_weighted_lists(between, weights, scale_neighbor + 1)[2])[place]
+    row, rank = np.nonzero(taken)
+    near = _squared_distances(new[row], x[order[row, rank]])  # zero for equal points
+    kernel = taken[row, rank] * _gaussian(near, np.sqrt(farthest)[row] * scales)
+    has_copy = np.bincount(row, near == 0, len(rows)) > 0
+    kernel[has_copy[row] & (near > 0)] = 0.0
+    found = sparse.csr_array((kernel, (row, order[row, rank])), shape=squared.shape)
+    found.eliminate_zeros()
+    return found
 
 
 def moderate_queries(queries: FloatArray, x: FloatArray) -> FloatArray:

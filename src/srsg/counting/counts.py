@@ -154,7 +154,8 @@ def p_value_of_valleys(fitted: FittedGraph, clusters: Clusters) -> float:
             own = np.where(table == table.max(axis=0), table, 0).sum(axis=1)
             if (own >= ALIKE * table.sum(axis=1)).all():
                 return 0.0
-    if not fitted.coder.unit and _share_the_points(substantial_components(fitted.affinity)):
+    merged = fitted.merged(fitted.affinity)
+    if not fitted.coder.unit and _share_the_points(substantial_components(merged)):
         return 0.0
     p_value = valley_p_value(fitted.given_points(rows), clusters.labels[rows])
     unit = fitted_rows(fitted)[rows]
@@ -207,7 +208,8 @@ class _Counting:
         n_points, rng = x.shape[0], np.random.RandomState(seed)
         size = round(SAMPLED * n_points)
         samples = [np.sort(rng.choice(n_points, size, replace=False)) for _ in range(2)]
-        whole = self.fitted if n_points == self.fitted.n else self.graph_of(x)
+        all_count_once = n_points == self.fitted.n and self.fitted.equal.weights is None
+        whole = self.fitted if all_count_once else self.graph_of(x)
         most, labellers = counts[-1], []
         with self.run.progress.stage("number of clusters", 3) as stage:
             for fitted in (whole, *map(self.graph_of, self.parts(x, samples, rng))):

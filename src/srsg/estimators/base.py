@@ -12,7 +12,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import (
     BaseEstimator,
@@ -39,6 +39,9 @@ from srsg.running import Engine, ThreadEngine
 from srsg.running.config import start_engine
 from srsg.running.progress import announce_compiling, progress_for
 from srsg.types import AssignLabels, FloatArray, Matrix, NClusters, RandomState
+from srsg.weights import checked_weights, weighted_quantile
+
+Running = tuple[Coder, Any, dict[str, Any], Engine, FloatArray | None]
 
 AT_LEAST_ONE = Interval(Integral, 1, None, closed="left")
 POSITIVE = Interval(Real, 0, None, closed="neither")
@@ -228,7 +231,7 @@ class GraphClusterer(
         return self.coder(**values)
 
     @with_callbacks
-    def fit(self, X: Matrix, y: None = None) -> Self:
+    def fit(self, X: Matrix, y: None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Build the graph and cluster it.
 
         Parameters
@@ -237,20 +240,23 @@ class GraphClusterer(
             One point per row.
         y : None
             Ignored.
+        sample_weight : array-like of shape (n_samples,) or None
+            How many times each row counts; None means once. A row of weight m gives what m equal
+            rows give, and fractions are in between. Every weight is above zero.
 
         Returns
         -------
         self
         """
-        with self._running(X) as (coder, points, names, run):
+        with self._running(X, sample_weight) as (coder, points, names, run, weights):
             if self.n_clusters != "auto":
                 cut.check_cluster_count(self.n_clusters, points.shape[0])
-            graph = build_graph(coder, points, run)
+            graph = build_graph(coder, points, run, weights)
             clusters, counted = self._cut(graph, run)
         return self._learn(graph, names, clusters, counted)
 
     @with_callbacks
-    def fit_graph(self, X: Matrix, y: None = None) -> Self:
+    def fit_graph(self, X: Matrix, y: None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn only the graph: the expensive part.
 
         :meth:`relabel` is the cheap part, for as many numbers of clusters as you like.
@@ -261,13 +267,16 @@ class GraphClusterer(
             One point per row.
         y : None
             Ignored.
+        sample_weight : array-like of shape (n_samples,) or None
+            How many times each row counts; None means once. A row of weight m gives what m equal
+            rows give, and fractions are in between. Every weight is above zero.
 
         Returns
         -------
         self
         """
-        with self._running(X) as (coder, points, names, run):
-            graph = build_graph(coder, points, run)
+        with self._running(X, sample_weight) as (coder, points, names, run, weights):
+            graph = build_graph(coder, points, run, weights)
         return self._learn(graph, names)
 
     def fit_labels(self) -> Self:
@@ -306,7 +315,9 @@ class GraphClusterer(
         assert counted is not None
         return counted
 
-    def fit_transform(self, X: Matrix, y: None = None) -> sparse.csr_array:
+    def fit_transform(
+        self, X: Matrix, y: None = None, sample_weight: ArrayLike | None = None
+    ) -> sparse.csr_array:
         """Fit, and return the codes of the fitted points over each other.
 
         Parameters
@@ -315,13 +326,15 @@ class GraphClusterer(
             One point per row.
         y : None
             Ignored.
+        sample_weight : array-like of shape (n_samples,) or None
+            How many times each row counts, as in :meth:`fit`.
 
         Returns
         -------
         csr_array of shape (n_samples, n_samples)
             ``codes_``; the edges of a method without codes.
         """
-        return fitted.fitted_codes(self.fit(X).graph_)
+        return fitted.fitted_codes(self.fit(X, sample_weight=sample_weight).graph_)
 
     def transform(self, X: Matrix) -> sparse.csr_array:
         """Code new points over all fitted ones.
@@ -579,7 +592,9 @@ class GraphClusterer(
         :func:`srsg.explaining.confidence.soft_labels`, times how well the members of its cluster
         explain it beside the best-explained tenth of the points.
         """
-        return fitted.confidence_of_points(self._clusters, self.explained_, self.valley_p_value_)
+        return fitted.confidence_of_points(
+            self.graph_, self._clusters, self.explained_, self.valley_p_value_
+        )
 
     @cached_property
     def memberships_(self) -> sparse.csr_array:
@@ -613,7 +628,11 @@ class GraphClusterer(
         It ranks the points, see :func:`srsg.explaining.outliers.outlier_scores`.
         """
         check_is_fitted(self, "labels_")
-        return outlier_scores(self.explained_, fitted.fitted_codes(self.graph_))
+        equal = self.graph_.equal
+        codes = equal.merge_codes(fitted.fitted_codes(self.graph_))
+        # A row of zeros has no code, and no other point needs it.
+        found = outlier_scores(self.explained_[equal.first], codes, equal.weights)
+        return equal.spread(found, 1.0)
 
     @cached_property
     def layers_(self) -> NDArray[np.intp]:
@@ -695,8 +714,8 @@ class GraphClusterer(
         return clusters, counted and with_structure(counted, graph, clusters)
 
     @contextmanager
-    def _running(self, X: Any) -> Iterator[tuple[Coder, Any, dict[str, Any], Engine]]:
-        """A fit in progress: the method, the validated points, their names, and the engine.
+    def _running(self, X: Any, sample_weight: ArrayLike | None) -> Iterator[Running]:
+        """A fit in progress: the method, the validated points, their names, engine and weights.
 
         Nothing is learnt before the whole fit has succeeded.
         """
@@ -707,11 +726,15 @@ class GraphClusterer(
             stack.enter_context(announce_compiling(progress))
             if "_skl_callbacks" in vars(self):
                 progress = stack.enter_context(reported_to_callbacks(self, X, progress))
-            yield self._validated(X, progress)
+            yield self._validated(X, progress, sample_weight)
 
-    def _validated(self, X: Any, progress: Any) -> tuple[Coder, Any, dict[str, Any], Engine]:
-        coder = self._coder()
+    def _validated(self, X: Any, progress: Any, sample_weight: ArrayLike | None) -> Running:
+        coder, weights = self._coder(), None
         if is_dask(X):
+            if sample_weight is not None:
+                raise ValueError(
+                    "sample_weight needs the points in this process: fit on X.compute()."
+                )
             from srsg.estimators.dask_points import points_on_workers
 
             run = start_engine(self.n_jobs, progress, self.store, on_cluster=coder.on_cluster)
@@ -720,6 +743,7 @@ class GraphClusterer(
         else:
             least = {"ensure_min_samples": 2, "ensure_min_features": 2}
             points, names = noted_input(self, X, **ACCEPTED, **least)
+            weights = checked_weights(sample_weight, points.shape[0])
             # The engine notices too little memory before any is taken.
             run = start_engine(
                 self.n_jobs,
@@ -729,7 +753,7 @@ class GraphClusterer(
                 on_cluster=coder.on_cluster,
                 result_bytes=coder.result_bytes(points.shape[0]),
             )
-        return coder, points, names, run
+        return coder, points, names, run, weights
 
     def _learn(
         self,
@@ -782,7 +806,7 @@ class GraphClusterer(
             fitted.warn_of_unusual_lengths(new)
             return new.labels
         # The fitted points say what is usual, so no threshold has to be chosen.
-        least = np.quantile(self.explained_, novelty)
+        least = weighted_quantile(self.explained_, novelty, self.graph_.equal.row_weights)
         explained = fitted.explained_new(self.graph_, self._clusters, new)
         return np.where((explained < least) | (new.usual < 1), -1, new.labels)
 

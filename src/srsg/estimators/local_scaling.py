@@ -39,10 +39,20 @@ class LocalScalingCoder(Coder):
 
     def code(self, points: Points, run: Engine) -> Coded:
         with run.progress.stage("kernel", 1):
-            return Coded(None, affinity=local_scaling(points.x, self.scale_neighbor))
+            if points.weights is not None and points.weights.sum() <= self.scale_neighbor:
+                raise ValueError(
+                    f"sample_weight adds up to {points.weights.sum():g}, and must exceed "
+                    f"scale_neighbor={self.scale_neighbor}: a row is as many neighbours as its "
+                    "weight says."
+                )
+            kernel = local_scaling(points.x, self.scale_neighbor, points.weights)
+            return Coded(None, affinity=kernel)
 
     def code_new(self, fitted: FittedGraph, new: Points, run: Engine) -> sparse.csr_array:
-        return local_scaling_rows(fitted.points, new.x, self.scale_neighbor, engine=run)
+        weights = fitted.equal.row_weights
+        return local_scaling_rows(
+            fitted.points, new.x, self.scale_neighbor, engine=run, weights=weights
+        )
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

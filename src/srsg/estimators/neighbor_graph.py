@@ -82,7 +82,8 @@ class EuclideanNeighborCoder(NeighborCoder):
         neighbors = equal.spread_neighbors(found.index)
         # In the unit of the points again, which a power of two has changed.
         scale = equal.spread(scale / of_moderate_size(np.ones(1), like=points.x))
-        return Coded(codes, neighbors, symmetrized(codes), learnt={"scale": scale})
+        affinity = symmetrized(equal.weigh_rows(codes))
+        return Coded(codes, neighbors, affinity, learnt={"scale": scale})
 
     def code_new(self, fitted: FittedGraph, new: Points, run: Engine) -> sparse.csr_array:
         first = fitted.equal.first

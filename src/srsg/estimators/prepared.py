@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClusterMixin, clone
 from sklearn.impute import KNNImputer
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
@@ -21,6 +21,7 @@ from srsg.files.rules import ColumnRule, feature_names, weights_of_parts
 from srsg.points import name_rows
 from srsg.running.warnings import made_dense
 from srsg.types import FloatArray, Matrix
+from srsg.weights import checked_weights, weighted_quantile
 
 SIMILAR_ROWS = 5
 """Rows that a gap is filled from, with ``impute="knn"``."""
@@ -58,7 +59,12 @@ class Columns:
 
     @classmethod
     def learnt(
-        cls, X: NDArray, scale: Scale, impute: Impute, rules: Sequence[ColumnRule] | None = None
+        cls,
+        X: NDArray,
+        scale: Scale,
+        impute: Impute,
+        rules: Sequence[ColumnRule] | None = None,
+        weights: FloatArray | None = None,
     ) -> Self:
         """The columns of a table; values that are NaN are missing."""
         offset = factor = fill = similar = None
@@ -68,7 +74,7 @@ class Columns:
         # Before gaps are filled: which rows are most alike depends on the scale. Both scalers
         # ignore what is missing.
         if scale == "standard":
-            standard = StandardScaler().fit(X)
+            standard = StandardScaler().fit(X, sample_weight=weights)
             offset, factor = standard.mean_, standard.scale_
             if rules is not None:
                 part, weight = weights_of_parts(rules)
@@ -81,6 +87,10 @@ class Columns:
         scaled = cls(offset, factor).applied(X)
         if impute == "median":
             fill = np.nanmedian(scaled, axis=0)
+            if weights is not None:
+                there = ~np.isnan(scaled.T)
+                pairs = zip(scaled.T, there, strict=True)
+                fill = np.array([weighted_quantile(x[k], 0.5, weights[k]) for x, k in pairs])
         elif impute == "knn":
             similar = scaled
         return cls(offset, factor, fill, similar)
@@ -162,7 +172,7 @@ class PreparedClusterer(ClusterMixin, BaseEstimator):
         self.impute = impute
         self.rules = rules
 
-    def fit(self, X: Matrix, y: None = None) -> Self:
+    def fit(self, X: Matrix, y: None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn the columns, and fit the clusterer on what they become.
 
         Parameters
@@ -171,16 +181,19 @@ class PreparedClusterer(ClusterMixin, BaseEstimator):
             One point per row.
         y : None
             Ignored.
+        sample_weight : array-like of shape (n_samples,) or None
+            How many times each row counts, for means, variances and medians of the columns and for
+            the clusterer; None means once. Not with ``impute="knn"``, which looks at single rows.
 
         Returns
         -------
         self
         """
-        rows, learnt = self._learnt(X)
-        learn(self, {**learnt, "clusterer_": clone(self.clusterer).fit(rows)})
+        rows, learnt, options = self._learnt(X, sample_weight)
+        learn(self, {**learnt, "clusterer_": clone(self.clusterer).fit(rows, **options)})
         return self
 
-    def fit_graph(self, X: Matrix, y: None = None) -> Self:
+    def fit_graph(self, X: Matrix, y: None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn the columns and only the graph, for a clusterer that builds one.
 
         Parameters
@@ -189,13 +202,16 @@ class PreparedClusterer(ClusterMixin, BaseEstimator):
             One point per row.
         y : None
             Ignored.
+        sample_weight : array-like of shape (n_samples,) or None
+            How many times each row counts, for means, variances and medians of the columns and for
+            the clusterer; None means once. Not with ``impute="knn"``, which looks at single rows.
 
         Returns
         -------
         self
         """
-        rows, learnt = self._learnt(X)
-        learn(self, {**learnt, "clusterer_": clone(self.clusterer).fit_graph(rows)})
+        rows, learnt, options = self._learnt(X, sample_weight)
+        learn(self, {**learnt, "clusterer_": clone(self.clusterer).fit_graph(rows, **options)})
         return self
 
     def fit_labels(self) -> Self:
@@ -252,17 +268,23 @@ class PreparedClusterer(ClusterMixin, BaseEstimator):
         check_is_fitted(self, "clusterer_")
         return self.clusterer_.labels_
 
-    def _learnt(self, X: Matrix) -> tuple[Any, dict[str, Any]]:
-        """The points as the clusterer gets them, and what was learnt on the way."""
+    def _learnt(
+        self, X: Matrix, sample_weight: ArrayLike | None
+    ) -> tuple[Any, dict[str, Any], dict[str, Any]]:
+        """The points as the clusterer gets them, what was learnt on the way, and their weights."""
         self._validate_params()
         checked, names = noted_input(self, X, **self._accepted())
+        weights = checked_weights(sample_weight, checked.shape[0])
+        if weights is not None and self.impute == "knn":
+            raise ValueError("sample_weight cannot be combined with impute='knn': use 'median'.")
         checked, columns = self._as_needed(checked), Columns()
         n_made = checked.shape[1] if self.rules is None else len(feature_names(self.rules))
         if n_made != checked.shape[1]:
             raise ValueError(f"rules make {n_made} columns, and X has {checked.shape[1]}.")
         if self.scale is not None or self.impute is not None:
-            columns = Columns.learnt(checked, self.scale, self.impute, self.rules)
-        return columns.applied(checked), {**names, "columns_": columns}
+            columns = Columns.learnt(checked, self.scale, self.impute, self.rules, weights)
+        options = {} if weights is None else {"sample_weight": weights}
+        return columns.applied(checked), {**names, "columns_": columns}, options
 
     def _accepted(self) -> dict[str, Any]:
         return ACCEPTED | {"ensure_all_finite": "allow-nan" if self.impute is not None else True}

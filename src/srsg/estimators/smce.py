@@ -1,6 +1,6 @@
 """Sparse Manifold Clustering and Embedding."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -54,7 +54,7 @@ class SMCECoder(Coder):
 
     def find_equal(self, points: Points, run: Engine) -> EqualPoints:
         # As the solver sees them: entries that are negligible beside the largest count as zero.
-        return equal_rows(points.x)
+        return replace(equal_rows(points.x), row_weights=points.weights)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

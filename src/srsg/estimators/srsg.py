@@ -106,7 +106,9 @@ class SRSGCoder(Coder):
 
     def agreement_graph(self, fitted: FittedGraph) -> sparse.csr_array:
         # The graph of the codes it started from is added, so that no edge is lost.
-        return sparse.csr_array(symmetrized(fitted.init_codes) + fitted.affinity)
+        return sparse.csr_array(
+            symmetrized(fitted.equal.weigh_rows(fitted.init_codes)) + fitted.affinity
+        )
 
     def is_consistent(self, coded: Coded, points: Points, run: Engine) -> bool:
         return codes_are_certified(coded.init_codes, coded.learnt, points, run, lam=self.lam)

@@ -46,7 +46,12 @@ FOR_CENTRES = "distances to centres need dense points"
 """Why the confidence of K-means needs dense points, for a warning."""
 
 
-def soft_labels(vectors: FloatArray, labels: ArrayLike, n_clusters: int) -> FloatArray:
+def soft_labels(
+    vectors: FloatArray,
+    labels: ArrayLike,
+    n_clusters: int,
+    weights: FloatArray | None = None,
+) -> FloatArray:
     """Membership of each point in every cluster, by the distances to the clusters' centres.
 
     Memberships are proportional to ``d^-3`` with the distance d, as in fuzzy c-means with the
@@ -60,6 +65,8 @@ def soft_labels(vectors: FloatArray, labels: ArrayLike, n_clusters: int) -> Floa
         Their clusters, from 0 to ``n_clusters - 1``.
     n_clusters : int
         Number of clusters.
+    weights : ndarray of shape (n,) or None
+        How many times each point counts; None means once.
 
     Returns
     -------
@@ -76,10 +83,19 @@ def soft_labels(vectors: FloatArray, labels: ArrayLike, n_clusters: int) -> Floa
     """
     cluster = np.asarray(labels)
     present = np.unique(cluster)
-    centres = np.array([vectors[cluster == c].mean(axis=0) for c in present])
+    centres = _centres(vectors, cluster, present, weights)
     found = np.zeros((len(vectors), n_clusters))
     found[:, present] = _memberships(euclidean_distances(vectors, centres))
     return found
+
+
+def _centres(
+    vectors: NDArray, cluster: NDArray, names: NDArray, weights: FloatArray | None
+) -> FloatArray:
+    if weights is None:
+        return np.array([vectors[cluster == name].mean(axis=0) for name in names])
+    own = [cluster == name for name in names]
+    return np.array([np.average(vectors[rows], axis=0, weights=weights[rows]) for rows in own])
 
 
 def _memberships(distances: FloatArray) -> FloatArray:
@@ -233,7 +249,7 @@ class Confidence:
         return members[np.argsort(self.values[members], kind="stable")[:count]]
 
 
-def confidence(model: Any, X: Matrix) -> Confidence:
+def confidence(model: Any, X: Matrix, weights: FloatArray | None = None) -> Confidence:
     """The confidence of all points that a model was fitted on.
 
     Parameters
@@ -245,6 +261,8 @@ def confidence(model: Any, X: Matrix) -> Confidence:
         centres of the clusters, in the space that the centres span.
     X : array, sparse matrix or DataFrame of shape (n, d)
         The fitted points.
+    weights : ndarray of shape (n,) or None
+        How many times each of them counts, for models that do not know it themselves.
 
     Returns
     -------
@@ -266,7 +284,7 @@ def confidence(model: Any, X: Matrix) -> Confidence:
     graph = getattr(clusterer, "affinity_matrix_", None)
     if graph is None:
         points = made_dense(points_as_clustered(model, X), FOR_CENTRES)
-        return _by_centres(points, clusterer.labels_)
+        return _by_centres(points, clusterer.labels_, weights)
     own, _ = _edge_weights(graph, clusterer.labels_)
     if hasattr(clusterer, "confidence_"):
         return Confidence(clusterer.confidence_, own, BY_EMBEDDING)
@@ -326,12 +344,13 @@ def _edge_weights(graph: Any, labels: NDArray) -> tuple[FloatArray, FloatArray]:
     return per_cluster[np.arange(len(cluster)), cluster], per_cluster.sum(axis=1)
 
 
-def _by_centres(X: NDArray[np.floating], labels: NDArray) -> Confidence:
+def _by_centres(X: NDArray[np.floating], labels: NDArray, weights: FloatArray | None) -> Confidence:
     names, cluster = np.unique(labels, return_inverse=True)
-    centres = np.array([X[cluster == c].mean(axis=0) for c in range(len(names))])
+    centres = _centres(X, cluster, np.arange(len(names)), weights)
     squares = ((X - centres[cluster]) ** 2).sum(axis=1)
     p_value = valley_p_value(X, cluster)
-    values = _near_centres(X, centres, cluster, float(squares.mean()), p_value)
+    usual = squares.mean() if weights is None else np.average(squares, weights=weights)
+    values = _near_centres(X, centres, cluster, float(usual), p_value)
     return Confidence(values, -squares, BY_CENTRES)
 
 

@@ -15,6 +15,7 @@ from scipy import sparse
 
 from srsg.points import dense_rows, row_slices
 from srsg.types import FloatArray
+from srsg.weights import weighted_quantile
 
 
 def explained_by_directions(
@@ -66,7 +67,9 @@ def explained_by_directions(
     return np.clip(found, 0.0, 1.0)
 
 
-def explained_by_distances(points: Any, codes: sparse.csr_array, fitted: Any) -> FloatArray:
+def explained_by_distances(
+    points: Any, codes: sparse.csr_array, fitted: Any, weights: FloatArray | None = None
+) -> FloatArray:
     """How near each point is to the weighted mean of the points that its code uses.
 
     For points that are not scaled to unit length.
@@ -79,6 +82,8 @@ def explained_by_distances(points: Any, codes: sparse.csr_array, fitted: Any) ->
         Their codes over the fitted points, restricted to their own clusters.
     fitted : ndarray or csr_array of shape (n, d)
         The fitted points.
+    weights : ndarray of shape (n,) or None
+        How many times each fitted point counts; None means once.
 
     Returns
     -------
@@ -101,11 +106,14 @@ def explained_by_distances(points: Any, codes: sparse.csr_array, fitted: Any) ->
     mean = np.asarray(fitted.mean(axis=0)).ravel()
     squares = fitted.multiply(fitted).mean(axis=0) if sparse.issparse(fitted) else None
     variance = fitted.var(axis=0).sum() if squares is None else (squares - mean**2).sum()
-    weights = rows_adding_to_one(abs(codes))
-    used = np.diff(weights.indptr) > 0
+    if weights is not None:
+        away = (fitted - np.average(fitted, axis=0, weights=weights)) ** 2
+        variance = np.average(away, axis=0, weights=weights).sum()
+    shares = rows_adding_to_one(abs(codes))
+    used = np.diff(shares.indptr) > 0
     found = np.zeros(codes.shape[0])
     for rows in row_slices(codes.shape[0]):
-        away = points[rows] - weights[rows] @ fitted
+        away = points[rows] - shares[rows] @ fitted
         with np.errstate(over="ignore"):  # infinitely far away, and not explained at all
             squares = _products(away, away) / max(variance, np.finfo(float).tiny)
         found[rows] = 1.0 / (1.0 + squares)
@@ -160,12 +168,15 @@ def within_own_cluster(
     return sparse.csr_array(entries, shape=codes.shape)
 
 
-def beside_the_best(explained: FloatArray, of_fitted: FloatArray) -> FloatArray:
+def beside_the_best(
+    explained: FloatArray, of_fitted: FloatArray, weights: FloatArray | None = None
+) -> FloatArray:
     """Explanations divided by the 0.9 quantile of the fitted points, at most 1.
 
-    On noisy data, not even the middle of a cluster is explained entirely.
+    On noisy data, not even the middle of a cluster is explained entirely. ``weights`` are those of
+    the fitted points.
     """
-    best = np.quantile(of_fitted, 0.9)
+    best = weighted_quantile(of_fitted, 0.9, weights)
     return np.minimum(1.0, explained / best) if best > 0 else np.zeros(len(explained))
 
 

@@ -199,16 +199,20 @@ def confidence_of_new(
     clusters.
     """
     weights = rows_adding_to_one(abs(fitted.coder.votes(new.codes)))
-    memberships = weights @ soft_labels(clusters.vectors, clusters.labels, clusters.n_clusters)
-    own = sure_of_own(memberships, new.labels, p_value)
-    return own * beside_the_best(explained_new(fitted, clusters, new), explained)
+    each = fitted.equal.row_weights
+    of_fitted = soft_labels(clusters.vectors, clusters.labels, clusters.n_clusters, each)
+    own = sure_of_own(weights @ of_fitted, new.labels, p_value)
+    return own * beside_the_best(explained_new(fitted, clusters, new), explained, each)
 
 
-def confidence_of_points(clusters: Clusters, explained: FloatArray, p_value: float) -> FloatArray:
+def confidence_of_points(
+    fitted: FittedGraph, clusters: Clusters, explained: FloatArray, p_value: float
+) -> FloatArray:
     """The confidence of the fitted points."""
-    labels = clusters.labels
-    memberships = soft_labels(clusters.vectors, labels, clusters.n_clusters)
-    return sure_of_own(memberships, labels, p_value) * beside_the_best(explained, explained)
+    labels, weights = clusters.labels, fitted.equal.row_weights
+    memberships = soft_labels(clusters.vectors, labels, clusters.n_clusters, weights)
+    own = sure_of_own(memberships, labels, p_value)
+    return own * beside_the_best(explained, explained, weights)
 
 
 def memberships_of_points(
@@ -225,10 +229,14 @@ def fitted_codes(fitted: FittedGraph) -> sparse.csr_array:
     """The code of every fitted point over the others; its edges, for a method without codes."""
     if fitted.codes is not None:
         return fitted.codes
-    edges = sparse.coo_array(fitted.affinity)
+    edges, weights = sparse.coo_array(fitted.affinity), fitted.equal.row_weights
     others = edges.row != edges.col
-    entries = (edges.data[others], (edges.row[others], edges.col[others]))
-    return sparse.csr_array(entries, shape=edges.shape)
+    if weights is None:
+        entries = (edges.data[others], (edges.row[others], edges.col[others]))
+        return sparse.csr_array(entries, shape=edges.shape)
+    # A row of weight m has m - 1 others in its own place.
+    data = edges.data * np.where(others, 1.0, np.maximum(1 - 1 / weights[edges.row], 0.0))
+    return sparse.csr_array((data, (edges.row, edges.col)), shape=edges.shape)
 
 
 def fitted_rows(fitted: FittedGraph) -> Any:
@@ -247,5 +255,6 @@ def _explained(
     own = within_own_cluster(codes, own_labels, labels)
     rows = fitted_rows(fitted)
     if not fitted.coder.unit:
-        return explained_by_distances(points, own, rows)
-    return explained_by_directions(points, own, rows, weight_of_negatives(fitted.codes))
+        return explained_by_distances(points, own, rows, fitted.equal.row_weights)
+    negative = weight_of_negatives(fitted.equal.weigh_rows(fitted.codes))
+    return explained_by_directions(points, own, rows, negative)

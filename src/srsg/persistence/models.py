@@ -94,6 +94,9 @@ POINTS: dict[str, Rule] = {
 LENGTHS = Rule("float", ("n",), least=0)
 """The lengths of points that were scaled to unit length in one process."""
 
+WEIGHTS = Rule("float", ("n",), least=np.finfo(float).tiny)
+"""How many times each point counts, if not once."""
+
 CLUSTERS: dict[str, Rule] = {
     "labels": Rule("int", ("n",), least=0, below="clusters"),
     "embedding": Rule("float", ("n", "clusters"), least=-1.01, most=1.01),
@@ -371,6 +374,8 @@ def _graph_arrays(model: GraphClusterer) -> dict[str, NDArray]:
     arrays: dict[str, Any] = {"first_equal": graph.equal.first_equal, "constant": graph.constant}
     if graph.lengths is not None:
         arrays["lengths"] = graph.lengths
+    if graph.equal.row_weights is not None:
+        arrays["weights"] = graph.equal.row_weights
     points = graph.points
     arrays |= csr_arrays("points", points) if sparse.issparse(points) else {"points": points}
     arrays |= {name: learnt[f"{name}_"] for name in CLUSTERS | COUNTS if f"{name}_" in learnt}
@@ -403,6 +408,7 @@ def _learn_graph(
         **POINTS,
         **(dense if "points" in arrays else rules_of_csr("points", "width")),
         **({"lengths": LENGTHS} if "lengths" in arrays and coder.unit else {}),
+        **({"weights": WEIGHTS} if "weights" in arrays else {}),
         **rules_of_coded(coder),
         **(CLUSTERS if n_clusters is not None else {}),
         **(COUNTS if n_clusters is not None and "cluster_counts" in arrays else {}),
@@ -410,12 +416,13 @@ def _learn_graph(
     check_arrays(arrays, rules, sizes)
     # An index of candidates is not needed any more.
     replace(coder, n_candidates=None).check(n, ThreadEngine(1))
-    equal = _equal(arrays["first_equal"], coder)
+    equal = replace(_equal(arrays["first_equal"], coder), row_weights=arrays.get("weights"))
     coded = coded_from_arrays(coder, equal.first_equal, arrays)
     if coder.unit:  # the graph as FittedGraph.of makes it
         assert coded.codes is not None
         edges = coder.edges(equal.merge_codes(coded.codes))
-        coded = replace(coded, affinity=symmetrized(equal.spread_codes(edges)))
+        edges = equal.weigh_rows(equal.spread_codes(edges))
+        coded = replace(coded, affinity=symmetrized(edges))
     points = _points(arrays, coder, equal, sizes["width"])
     scaling = {"constant": arrays["constant"].item(), "lengths": arrays.get("lengths")}
     graph = FittedGraph(coder, points, equal, **vars(coded), **scaling)

@@ -254,7 +254,8 @@ class ThreadEngine:
     def fingerprint(self, points: Points) -> str:
         """A text that differs for different points."""
         digests = self.row_digests(points)
-        return hashlib.blake2b(digests, digest_size=DIGEST_SIZE).hexdigest()
+        weights = b"" if points.weights is None else points.weights.tobytes()
+        return hashlib.blake2b(digests + weights, digest_size=DIGEST_SIZE).hexdigest()
 
     def quiet(self) -> Self:
         """The same workers, without progress messages or store, for parts of a larger stage."""

@@ -22,11 +22,13 @@ from srsg.search.fits import (
     cuts_of_graph,
     fresh,
     labels_for_each,
+    weight_options,
     with_graph,
 )
 from srsg.search.sampled import Fitted, Limits, Winner
 from srsg.search.stability import Labels, Rounds, Sample, Scores, scores_of
-from srsg.types import NClusters
+from srsg.types import FloatArray, NClusters
+from srsg.weights import of_rows
 
 CLOSE = 0.1
 """If the best two scores are this close, as many samples again are drawn: scores of so few samples
@@ -82,6 +84,8 @@ class Comparison:
         The progress of the whole comparison.
     both_cuts : bool
         Whether every graph is cut both ways.
+    weights : ndarray of shape (n,) or None
+        How many times each point counts; None means once.
     """
 
     candidates: Candidates
@@ -90,6 +94,7 @@ class Comparison:
     progress: Progress
     whole: Stage
     both_cuts: bool = False
+    weights: FloatArray | None = None
 
     def compared(self, n_clusters: NClusters, rounds: Rounds) -> Compared:
         """Count the clusters of each candidate, and score them."""
@@ -115,7 +120,7 @@ class Comparison:
             counted = None
             with self.progress.stage(f"{name}: number of clusters", 1), quietly():
                 if builds_graph(candidate):
-                    model = with_graph(candidate, base, self.seed)
+                    model = with_graph(candidate, base, self.seed, of_rows(self.weights, rows))
                     counted = clusterer_of(model).count_clusters(random_state=self.seed)
                     if len(rows) == self.X.shape[0]:
                         models[place] = model
@@ -184,7 +189,8 @@ class Comparison:
             # One sample at a time: all of them would take several times the memory of the points.
             for sample in samples:
                 try:
-                    fits.append(fitted(candidate, sample.of(self.X), counts, self.seed))
+                    weights = of_rows(self.weights, sample.rows)
+                    fits.append(fitted(candidate, sample.of(self.X), counts, self.seed, weights))
                 except Exception as error:
                     error.add_note(f"Raised by the candidate {name!r} on a sample of the data.")
                     raise
@@ -211,10 +217,11 @@ class Comparison:
         with self.progress.stage(f"{name}: all points", 1):
             if builds_graph(candidate):
                 about = candidate, self.X, counted, cut, self.seed, self.progress, count_again
-                return Winner(*about).fitted(limits, model)
+                return Winner(*about, self.weights).fitted(limits, model)
+            options = weight_options(self.weights, candidate)
             with send_progress_to(SILENT):
-                model = fresh(candidate, counted.n_clusters, self.seed).fit(self.X)
-            labels, sure = clusterer_of(model).labels_, confidence(model, self.X)
+                model = fresh(candidate, counted.n_clusters, self.seed).fit(self.X, **options)
+            labels, sure = clusterer_of(model).labels_, confidence(model, self.X, self.weights)
             return Fitted(model, labels, sure, counted)
 
 

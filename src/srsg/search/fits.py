@@ -41,13 +41,21 @@ def builds_graph(candidate: Any) -> bool:
     return isinstance(clusterer_of(candidate), GraphClusterer)
 
 
-def with_graph(candidate: Any, X: Matrix, seed: int) -> Any:
-    """A copy of a candidate, with the graph of these points."""
+def with_graph(candidate: Any, X: Matrix, seed: int, weights: FloatArray | None = None) -> Any:
+    """A copy of a candidate, with the graph of these points, each of which counts its weight."""
     model = fresh(candidate, None, seed)
     if isinstance(model, Pipeline) and len(model.steps) > 1:
         X = model[:-1].fit_transform(X)
-    _last_step(model).fit_graph(X)
+    _last_step(model).fit_graph(X, **weight_options(weights))
     return model
+
+
+def weight_options(weights: FloatArray | None, model: Any = None) -> dict[str, Any]:
+    """The argument of ``fit`` that tells a model, or the last step of a pipeline, the weights."""
+    if weights is None:
+        return {}
+    step = f"{model.steps[-1][0]}__" if isinstance(model, Pipeline) else ""
+    return {f"{step}sample_weight": weights}
 
 
 def label_graph(model: Any, n_clusters: int, cut: str | None = None) -> None:
@@ -66,7 +74,11 @@ def _last_step(model: Any) -> Any:
 
 
 def labels_for_each(
-    candidate: Any, X: Matrix, counts: Sequence[int], seed: int
+    candidate: Any,
+    X: Matrix,
+    counts: Sequence[int],
+    seed: int,
+    weights: FloatArray | None = None,
 ) -> NDArray[np.intp]:
     """Labels of the points, one column for each number of clusters.
 
@@ -81,8 +93,9 @@ def labels_for_each(
     array([1, 2])
     """
     if builds_graph(candidate):
-        return clusterer_of(with_graph(candidate, X, seed)).relabel_each(counts)
-    columns = [fresh(candidate, count, seed).fit_predict(X) for count in counts]
+        return clusterer_of(with_graph(candidate, X, seed, weights)).relabel_each(counts)
+    options = weight_options(weights, candidate)
+    columns = [fresh(candidate, count, seed).fit_predict(X, **options) for count in counts]
     for labels in columns:
         if np.shape(labels) != (X.shape[0],):
             raise ValueError(
@@ -93,7 +106,11 @@ def labels_for_each(
 
 
 def cuts_of_graph(
-    candidate: Any, X: Matrix, counts: Sequence[int], seed: int
+    candidate: Any,
+    X: Matrix,
+    counts: Sequence[int],
+    seed: int,
+    weights: FloatArray | None = None,
 ) -> tuple[NDArray[np.intp], FloatArray]:
     """Labels by each of :data:`CUTS`, and their modularity; all numbers of one cut come first.
 
@@ -106,7 +123,7 @@ def cuts_of_graph(
     >>> labels.max(axis=0)
     array([1, 2, 1, 2])
     """
-    model = clusterer_of(with_graph(candidate, X, seed))
+    model = clusterer_of(with_graph(candidate, X, seed, weights))
     each = [model.set_params(assign_labels=cut).relabel_each(counts) for cut in CUTS]
     labels = np.column_stack(each)
     graph, first = model.graph_, model.graph_.equal.first

@@ -26,7 +26,8 @@ from srsg.running import ThreadEngine
 from srsg.running.config import LEAST_BLOCK, get_config, in_seconds, memory_for, time_in_words
 from srsg.running.progress import Progress, quietly
 from srsg.search.fits import count_in_tree, label_graph, with_graph
-from srsg.types import IntArray
+from srsg.types import FloatArray, IntArray
+from srsg.weights import of_rows
 
 FIRST = MAX_SAMPLED_POINTS
 """Points of the first sample: as many as decide about the number of clusters."""
@@ -174,6 +175,7 @@ class Winner:
     """The candidate to fit on all points, with its number of clusters and its cut.
 
     ``count_again`` has the clusters in the tree of all points counted, if a sample counted before.
+    ``weights`` say how many times each point counts; None means once.
     """
 
     candidate: Any
@@ -183,6 +185,7 @@ class Winner:
     seed: int
     progress: Progress
     count_again: bool = False
+    weights: FloatArray | None = None
 
     def fitted(self, limits: Limits, model: Any = None) -> Fitted:
         """The winner on all points, or on as many as the limits allow.
@@ -237,7 +240,7 @@ class Winner:
     def _exact(self, model: Any = None) -> Fitted:
         counted = self.counted
         if model is None:
-            model = with_graph(self.candidate, self.X, self.seed)
+            model = with_graph(self.candidate, self.X, self.seed, self.weights)
             if self.count_again:
                 counted = count_in_tree(clusterer_of(model), self.seed)
         label_graph(model, counted.n_clusters, self.cut)
@@ -248,7 +251,8 @@ class Winner:
         rows = np.sort(rows)
         start, processor = time.monotonic(), time.process_time()
         with quietly(), self.progress.stage(f"sample of {len(rows):,} points", 1):
-            model = with_graph(self.candidate, self.X[rows], self.seed)
+            weights = of_rows(self.weights, rows)
+            model = with_graph(self.candidate, self.X[rows], self.seed, weights)
             label_graph(model, self.counted.n_clusters, self.cut)
         return Timed(model, rows, time.monotonic() - start, time.process_time() - processor)
 

@@ -8,11 +8,11 @@ from numbers import Integral
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
 from srsg.coding.coder import without_direction
 from srsg.counting.counts import with_structure
@@ -38,6 +38,7 @@ from srsg.search.fits import TREE, builds_graph
 from srsg.search.sampled import FIRST, Approximation, Limits
 from srsg.search.stability import draw_rounds
 from srsg.types import FloatArray, Matrix, NClusters, RandomState
+from srsg.weights import checked_weights
 
 TIE = 0.02
 """Scores of tables that are still this close after the second round of samples are a tie, which the
@@ -172,7 +173,7 @@ class StabilitySearch(ClusterMixin, BaseEstimator):
     approximation_: ClassVar[Approximation | None]
     columns_: ClassVar[str]
 
-    def fit(self, X: Matrix, y: None = None) -> Self:
+    def fit(self, X: Matrix, y: None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Compare the candidates, and fit the best on all points.
 
         Parameters
@@ -181,6 +182,9 @@ class StabilitySearch(ClusterMixin, BaseEstimator):
             One point per row.
         y : None
             Ignored.
+        sample_weight : array-like of shape (n_samples,) or None
+            How many times each row counts in the fits of all candidates; None means once. Samples
+            are drawn from the rows, whatever their weights.
 
         Returns
         -------
@@ -190,12 +194,16 @@ class StabilitySearch(ClusterMixin, BaseEstimator):
         limits = Limits.starting_now()
         least = {"ensure_min_samples": LEAST_POINTS, "ensure_min_features": 2}
         X, names = noted_input(self, X, accept_sparse="csr", **least)
+        weights = checked_weights(sample_weight, X.shape[0])
         if self.n_clusters != "auto":
             check_cluster_count(self.n_clusters, X.shape[0])
         rng = check_random_state(self.random_state)
         columns = Columns.PREPARED if self.prepared else look_at_columns(X)
         X = self._searched(X, columns)
         candidates = self._candidates(columns, X)
+        for name, each in candidates if weights is not None else ():
+            if not has_fit_parameter(clusterer_of(each), "sample_weight"):
+                raise ValueError(f"sample_weight: the candidate {name!r} does not take weights.")
         seed = int(rng.randint(2**31 - 1))
         rounds = draw_rounds(
             X.shape, self.n_resamples, rng, table=columns.of_a_table, halve=not mostly_zero(X)
@@ -214,7 +222,7 @@ class StabilitySearch(ClusterMixin, BaseEstimator):
         )
         with progress.stage(f"comparing {len(candidates)} methods", total) as whole:
             both_cuts = isinstance(self.candidates, str) and not columns.of_a_table
-            comparison = Comparison(candidates, X, seed, progress, whole, both_cuts)
+            comparison = Comparison(candidates, X, seed, progress, whole, both_cuts, weights)
             compared = comparison.compared(self.n_clusters, rounds)
         learnt = self._best(comparison, compared, limits, tie=TIE if rounds[1] else 0.0)
         learn(self, names | learnt | {"columns_": columns.value})
