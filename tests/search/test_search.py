@@ -274,9 +274,9 @@ def test_the_graph_of_all_points_is_built_once(monkeypatch, n_clusters):
     X = load_digits().data[:150]
     built, sure, explained = [], [], []
 
-    def counting(coder, points, run):
+    def counting(coder, points, *others):
         built.append((coder, points.shape[0]))
-        return build_graph(coder, points, run)
+        return build_graph(coder, points, *others)
 
     def counting_confidence(model, points):
         sure.append(model)
@@ -383,9 +383,9 @@ def test_a_search_takes_the_work_of_fifteen_fits_at_most(monkeypatch):
     X = np.repeat(rng.standard_normal((3, 120)), 40, axis=0) + rng.standard_normal((120, 120))
     built = []
 
-    def counting(coder, points, run):
+    def counting(coder, points, *others):
         built.append((len(points) / len(X)) ** 2 * points.shape[1] / X.shape[1])
-        return build_graph(coder, points, run)
+        return build_graph(coder, points, *others)
 
     monkeypatch.setattr("srsg.estimators.base.build_graph", counting)
     search = StabilitySearch(n_clusters=3, random_state=0).fit(X)
