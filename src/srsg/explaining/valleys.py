@@ -5,9 +5,10 @@ are real have a valley between them: along the line from one centre to the other
 rarer in the middle than near both centres. Points without clusters, whatever their covariance and
 their tails, have a single peak along every line.
 
-The middle third of the line between two clusters is compared with the two outer thirds. If there
-were no valley, at least as many points would lie in the middle as in the poorer of the outer
-thirds: a binomial test gives the p-value. Three things keep it honest. A point has no part in the
+The middle third of the line between the medians of two clusters is compared with the stretches on
+both sides of it, which reach a sixth of the line beyond the medians. If there were no valley, the
+middle would be at least as dense as the sparser of the two: a binomial test gives the p-value.
+Three things keep it honest. A point has no part in the
 centres by which it is placed. Of the other clusters, those points count that are nearer to the
 middle of the line than to their own centre: to leave all others out would dig a valley by itself.
 And a valley counts only below three quarters of the outer density, because the labels were chosen
@@ -42,6 +43,11 @@ MOST_POINTS = 1500
 SHALLOW = 0.75
 """A valley with more than this share of the density on its sides is no valley: labels that follow
 the chance gaps of noise reach about 0.8."""
+
+EDGES = np.array([-1 / 6, 1 / 3, 2 / 3, 7 / 6])
+"""The two stretches and the middle between them, with the medians at 0 and 1. Stretches that began
+at the medians would have three fifths of the points: of pairs of blobs five sigmas apart, with 50
+points each, 81 % would be found instead of 96 %."""
 
 N_SPACES = 3
 """Spaces in which valleys are looked for."""
@@ -128,26 +134,28 @@ def _p_value(products: FloatArray, leverage: FloatArray, labels: IntArray) -> fl
     to_centres = (products @ member - own) / np.maximum(sizes - member, 1)
     to_centres /= 1 - leverage[:, None]
     between = member.T @ to_centres / sizes[:, None]
-    thirds, apart = {}, np.full(between.shape, np.inf)
+    along, apart = {}, np.full(between.shape, np.inf)
     for a, b in combinations(np.flatnonzero(sizes > 1).tolist(), 2):
-        thirds[a, b] = _thirds(to_centres, between, labels, a, b)
+        along[a, b] = _along_line(to_centres, between, labels, a, b)
         apart[a, b] = apart[b, a] = between[a, a] + between[b, b] - between[a, b] - between[b, a]
-    if not thirds:
+    if not along:
         return 1.0
-    left, middle, right = np.array([*thirds.values()]).T
+    left, middle, right = np.array([*along.values()]).T
     poorer = np.minimum(left, right)
-    each = binom.cdf(middle, middle + poorer, SHALLOW / (1 + SHALLOW))
+    in_middle = SHALLOW * (EDGES[2] - EDGES[1]) / (EDGES[1] - EDGES[0])
+    in_middle /= 1 + in_middle
+    each = binom.cdf(middle, middle + poorer, in_middle)
     nearest = {tuple(sorted(pair)) for pair in enumerate(apart.argmin(axis=1))}
-    pooled = np.array([pair in nearest for pair in thirds])
+    pooled = np.array([pair in nearest for pair in along])
     middle, poorer = middle[pooled].sum(), poorer[pooled].sum()
-    together = binom.cdf(middle, middle + poorer, SHALLOW / (1 + SHALLOW))
+    together = binom.cdf(middle, middle + poorer, in_middle)
     return float(min(false_discovery_control(each).min(), together))
 
 
-def _thirds(
+def _along_line(
     to_centres: FloatArray, between: FloatArray, labels: IntArray, a: int, b: int
 ) -> NDArray[np.intp]:
-    """How many points lie in each third of the line between the medians of two clusters."""
+    """How many points lie around the median of a cluster, in the middle, and around the other's."""
     # The nearer a centre, the larger its nearness; that of the middle of the line beside them.
     nearness = 2 * to_centres - between.diagonal()
     nearness[:, [a, b]] = -np.inf
@@ -157,4 +165,4 @@ def _thirds(
     low, high = np.median(place[labels == a]), np.median(place[labels == b])
     if low >= high:
         return np.array([0, 1, 0])
-    return np.histogram(place[counted], np.linspace(low, high, 4))[0]
+    return np.histogram(place[counted], low + (high - low) * EDGES)[0]
