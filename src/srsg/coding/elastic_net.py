@@ -1,11 +1,8 @@
 """The smallest weight of the l1 norm at which a point's code is empty."""
 
-import numpy as np
-
-from srsg.kernels.arrays import Codes
-from srsg.kernels.correlations import strongest
-from srsg.points import Points, Queries, Rows, dense_rows
-from srsg.running import Engine, ThreadEngine
+from srsg.coding.neighbors import most_correlated
+from srsg.points import Points
+from srsg.running import Engine
 from srsg.types import FloatArray
 
 
@@ -28,16 +25,5 @@ def smallest_empty_lam(
     >>> smallest_empty_lam(unit_points([[1.0, 0.0], [0.0, 1.0], [3.0, 4.0]]))
     array([1.2, 1.6, 1.6])
     """
-    engine = engine or ThreadEngine()
-    blocks = Queries.of(points, queries).blocks(engine.block_size)
-    found = engine.map(_largest, points, blocks, label="largest correlations")
-    return 2 * np.concatenate(found) / l1_ratio
-
-
-def _largest(points: Points, block: Queries) -> FloatArray:
-    vectors = dense_rows(block.vectors(Rows(points.x))).astype(np.float64)
-    # The residual of an empty code is the point itself, so this is the first scan of the l1 codes.
-    correlations, error = points.correlations(vectors), points.correlation_error
-    empty = Codes.empty(len(block))
-    _, strength = strongest(points.for_kernels, block.own, vectors, correlations, empty, error)
-    return strength
+    largest = most_correlated(points, 1, queries=queries, engine=engine)
+    return 2 * abs(largest).max(axis=1).toarray().ravel() / l1_ratio

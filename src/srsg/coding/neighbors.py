@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from srsg.kernels.arrays import LeftOut, ScanBounds, SortedLists
+from srsg.kernels.arrays import Codes, LeftOut, ScanBounds, SortedLists
 from srsg.kernels.correlations import merge, nearest
 from srsg.kernels.ridge import keep_largest
 from srsg.points import (
@@ -96,17 +96,59 @@ def most_correlated(
            [ 0. ,  0.8,  0. ]])
     """
     engine = engine or ThreadEngine()
-    blocks = Queries.of(points, queries).blocks(engine.block_size)
-    task = partial(_largest_products, count=count)
-    products = engine.map(task, points, blocks, label="largest correlations")
-    return sparse.csr_array(sparse.vstack(products))
+    wanted = Queries.of(points, queries)
+    task = LargestProducts(count, engine.block_size)
+    label = "largest correlations"
+    found = engine.scan(task, points, wanted, len(wanted), label=label)
+    return Codes.concatenate([codes for codes, _ in found]).to_csr(points.n)
 
 
-def _largest_products(points: Points, block: Queries, count: int) -> sparse.csr_array:
-    vectors = dense_rows(block.vectors(Rows(points.x))).astype(np.float64)
-    correlations, error = points.correlations(vectors), points.correlation_error
-    codes = keep_largest(points.for_kernels, block.own, vectors, correlations, error, count)
-    return codes.to_csr(points.n)
+@dataclass(frozen=True)
+class LargestProducts:
+    """A scan of all points: the largest of their inner products with a vector of each query.
+
+    Products of any sign, by magnitude, ties by index. The vectors are the queries themselves, and
+    :meth:`vectors` of a subclass makes others, with something to return beside the products.
+    """
+
+    count: int
+    block_size: int
+
+    def rows(self, block: Queries) -> IntArray:
+        return block.needed()
+
+    def start(self, rows: Rows, block: Queries) -> tuple[Queries, Any]:
+        targets = dense_rows(block.vectors(rows)).astype(np.float64, copy=False)
+        vectors, beside = self.vectors(block.own, targets)
+        return Queries(block.own, vectors), beside
+
+    def vectors(self, own: IntArray, targets: FloatArray) -> tuple[FloatArray, Any]:
+        return targets, None
+
+    def scan_shard(self, shard: Points, started: tuple[Queries, Any]) -> Codes:
+        queries, found = started[0], []
+        assert queries.new is not None
+        # A part at a time: the correlations of all queries with all points might not fit in memory.
+        room = np.empty((min(self.block_size, len(queries)), shard.n), np.float32)
+        for rows in row_slices(len(queries), self.block_size):
+            vectors, own = queries.new[rows], queries.own[rows] - shard.first
+            products, error = shard.correlations(vectors, room), shard.correlation_error
+            largest = keep_largest(shard.for_kernels, own, vectors, products, error, self.count)
+            found.append(largest._replace(index=largest.index + shard.first))
+        return Codes.concatenate(found)
+
+    def finish(self, started: tuple[Queries, Any], found: Sequence[Codes]) -> tuple[Codes, Any]:
+        if len(found) == 1:
+            return found[0], started[1]
+        used = np.hstack([codes.used for codes in found])
+        index = np.where(used, np.hstack([codes.index for codes in found]), np.iinfo(np.int64).max)
+        value = np.hstack([codes.value for codes in found])
+        # The largest of all are among the largest of each shard. Those that stay go by index.
+        by_size = np.lexsort((index, np.where(used, -np.abs(value), np.inf)))[:, : self.count]
+        index, value = (np.take_along_axis(part, by_size, axis=1) for part in (index, value))
+        order = np.argsort(index, axis=1)
+        index, value = (np.take_along_axis(part, order, axis=1) for part in (index, value))
+        return Codes(index, value, np.minimum(used.sum(axis=1), self.count)), started[1]
 
 
 def in_rows(parts: Sequence[SortedLists]) -> SortedLists:

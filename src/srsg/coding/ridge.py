@@ -7,26 +7,29 @@ point i is the product of all points with one vector, ``v_i = M x_i / (1 - x_i' 
 together cost one matrix product, and only the largest entries of every row are kept.
 """
 
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import linalg, sparse
 
-from srsg.kernels.ridge import keep_largest
+from srsg.coding.neighbors import LargestProducts
+from srsg.kernels.arrays import Codes
 from srsg.points import (
     BLOCK_SIZE,
     Points,
     Queries,
-    Rows,
     UnitRows,
     blocks_of_rows,
-    dense_rows,
     row_slices,
 )
 from srsg.running import Engine, ThreadEngine, serial_linear_algebra
 from srsg.types import FloatArray, IntArray
+
+LEAST_PER_SUM, ROWS_PER_FEATURE = 4096, 16
+"""Points whose inner products of features are added up together: so many that the sums take a small
+part of the memory of the points."""
 
 ROWS_PER_RESIDUAL = 64
 """Rows whose certificates are computed together: enough for a matrix product to be fast."""
@@ -95,89 +98,112 @@ def ridge_codes(
     True
     """
     engine = engine or ThreadEngine()
+    if points.in_shards and points.n_features > points.n:
+        points = engine.gathered(points)  # so few points that the rest is little work
     coded = Queries.of(points, queries)
-    data = _Regression.of(points, coded, float(ridge))
-    # The bits of a direct solve may depend on how many vectors it has. The vectors of sparse points
-    # are found block by block, so their blocks have one size, whatever the memory.
-    size = BLOCK_SIZE if sparse.issparse(points.x) else engine.block_size
     # A point cannot use itself; a new point may use all.
     width = min(n_nonzero, points.n - 1 if queries is None else points.n)
-    task = partial(_largest_entries, count=width)
-    codes = engine.map(task, data, blocks_of_rows(len(coded), size), label="ridge codes")
-    # In blocks of a fixed size: the rounding of a matrix product depends on its shape.
-    fixed = blocks_of_rows(len(coded), ROWS_PER_RESIDUAL)
-    residuals = engine.quiet().map(_residual, data, fixed, label="certificates")
-    return RidgeCodes(sparse.csr_array(sparse.vstack(codes)), np.concatenate(residuals))
+    task = _RidgeScan(width, engine.block_size, _Regression.of(points, float(ridge), engine))
+    about = points, coded, len(coded)
+    found = engine.scan(task, *about, label="ridge codes", multiple=BLOCK_SIZE)
+    codes = Codes.concatenate([codes for codes, _ in found]).to_csr(points.n)
+    return RidgeCodes(codes, np.concatenate([residual for _, residual in found]))
 
 
 @dataclass(frozen=True)
 class _Regression:
-    """Everything that blocks need.
+    """What the codes of a block need to know about all points.
 
     ``factor`` is the Cholesky factor of ``X^T X + ridge I`` or, where there are fewer points than
     features, of ``X X^T + ridge I``: the smaller of the two, since its cost is cubic.
     """
 
-    points: Points
-    coded: Queries
     ridge: float
     factor: tuple[FloatArray, bool]
     gram: FloatArray | None
     """``X^T X``, if the points are dense and there are fewer features than points."""
-    vectors: FloatArray | None = None
-    """``M x`` for everything that is coded, if the points are dense. It is dense in any case, so
-    for sparse points it is found a block at a time."""
+    x: UnitRows | None
+    """The points, where the product is not enough."""
 
     @classmethod
-    def of(cls, points: Points, coded: Queries, ridge: float) -> Self:
-        x, by_features = points.x, points.n_features <= points.n
-        dense = not sparse.issparse(x)
+    def of(cls, points: Points, ridge: float, engine: Engine) -> Self:
+        by_features = points.n_features <= points.n
+        if by_features and (points.in_shards or not sparse.issparse(points.x)):
+            # In parts of a fixed size, whose sums have the same bits wherever they are added.
+            rows = max(LEAST_PER_SUM, ROWS_PER_FEATURE * points.n_features)
+            label, blocks = "products of features", blocks_of_rows(points.n, rows)
+            gram = sum(engine.quiet().map_rows(_gram, points, blocks, label=label))
+            return cls(ridge, _factor(gram.copy(), ridge), gram, None)
         # One thread of BLAS: with more, the bits of a product may depend on how many there are.
         with serial_linear_algebra():
-            products = _products(x.T if by_features else x)
-            gram = products.copy() if dense and by_features else None
-            data = cls(points, coded, ridge, _factor(products, ridge), gram)
-            if not dense:
-                return data
-            targets = x if coded.new is None else coded.new
-            every = np.arange(len(coded))
-            vectors = data.solved(every, targets.astype(np.float64, copy=False))
-            return replace(data, vectors=vectors)
+            products = _products(points.x.T if by_features else points.x)
+            return cls(ridge, _factor(products, ridge), None, points.x)
 
-    def solved(self, rows: IntArray, targets: FloatArray) -> FloatArray:
+    def solved(self, own: IntArray, targets: FloatArray) -> FloatArray:
         """``M x`` for some of what is coded, given as dense ``targets``."""
-        x = self.points.x.astype(np.float64, copy=False)
-        if self.points.n_features <= self.points.n:
+        if self.x is None or self.x.shape[1] <= self.x.shape[0]:
             return np.ascontiguousarray(linalg.cho_solve(self.factor, targets.T).T)
-        if self.coded.new is not None:
+        x = self.x.astype(np.float64, copy=False)
+        if (own < 0).any():
             # A new point is not a column of X^T: M = (I - X^T (X X^T + ridge I)^-1 X) / ridge.
             inner = linalg.cho_solve(self.factor, x @ targets.T)
             return (targets - inner.T @ x) / self.ridge
         # M X^T = X^T (X X^T + ridge I)^-1
-        if not sparse.issparse(x):
-            return linalg.cho_solve(self.factor, targets)
-        units = np.zeros((self.points.n, len(rows)))  # they pick the columns of these points
-        units[rows, np.arange(len(rows))] = 1.0
+        units = np.zeros((x.shape[0], len(own)))  # they pick the columns of these points
+        units[own, np.arange(len(own))] = 1.0
         return np.ascontiguousarray((x.T @ linalg.cho_solve(self.factor, units)).T)
 
-    def own_left_out(self, rows: IntArray) -> tuple[Queries, FloatArray, FloatArray]:
-        """Some of what is coded, as dense vectors, and the vectors ``v`` of their codes.
+    def own_left_out(self, own: IntArray, targets: FloatArray) -> FloatArray:
+        """The vectors ``v`` of the codes of some targets.
 
         A point that is coded over the others leaves itself out; a new point has no such entry.
         """
-        block = self.coded[rows]
-        targets = dense_rows(block.vectors(Rows(self.points.x))).astype(np.float64)
-        vectors = self.solved(rows, targets) if self.vectors is None else self.vectors[rows]
+        vectors = self.solved(own, targets)
         # ``x_i' M x_i`` is below one for every ridge above zero. If it is not, rounding has
         # swallowed the ridge, and the quotient would be meaningless.
-        own_share = np.einsum("ij,ij->i", targets, vectors) * (block.own >= 0)
+        own_share = np.einsum("ij,ij->i", targets, vectors) * (own >= 0)
         if not (own_share < 1).all():
             raise too_small(self.ridge)
         left_out = np.asarray(vectors / (1 - own_share)[:, None])
         # Candidates are found in single precision, where larger numbers would be infinite.
         if left_out.size and np.abs(left_out).max() > np.finfo(np.float32).max:
             raise too_small(self.ridge)
-        return block, targets, left_out
+        return left_out
+
+    def residual(self, own: IntArray, targets: FloatArray, vectors: FloatArray) -> FloatArray:
+        """A bound on the violation of the normal equations by the full codes of some targets."""
+        # The full code z = X v, without its own entry, satisfies x - X^T z - ridge v = 0. Rounding
+        # leaves a remainder. Points have unit length, so no inner product with one of them, that
+        # is, no violation of a normal equation, exceeds the length of that remainder.
+        own_entry = np.einsum("ij,ij->i", targets, vectors) * (own >= 0)
+        full = targets * (1 + own_entry)[:, None]
+        if self.gram is not None:
+            products = vectors @ self.gram  # X^T X v
+        else:
+            assert self.x is not None
+            products = (vectors @ self.x.T) @ self.x
+        return np.linalg.norm(full - products - self.ridge * vectors, axis=1)
+
+
+@dataclass(frozen=True)
+class _RidgeScan(LargestProducts):
+    """A scan for the largest entries of ridge codes, with their certificates."""
+
+    data: _Regression
+
+    def vectors(self, own: IntArray, targets: FloatArray) -> tuple[FloatArray, FloatArray]:
+        vectors, residual = np.empty(targets.shape), np.empty(len(own))
+        # In parts of fixed sizes: the rounding of a solve or a product may depend on its shape.
+        for rows in row_slices(len(own), BLOCK_SIZE):
+            vectors[rows] = self.data.own_left_out(own[rows], targets[rows])
+        for rows in row_slices(len(own), ROWS_PER_RESIDUAL):
+            residual[rows] = self.data.residual(own[rows], targets[rows], vectors[rows])
+        return vectors, residual
+
+
+def _gram(x: NDArray[np.floating]) -> FloatArray:
+    """Inner products of the columns."""
+    return _products(x.T)
 
 
 def _products(rows: UnitRows) -> FloatArray:
@@ -205,24 +231,3 @@ def _factor(products: FloatArray, ridge: float) -> tuple[FloatArray, bool]:
 
 def too_small(ridge: float) -> ValueError:
     return ValueError(f"ridge={ridge} is too small: it is below rounding error.")
-
-
-def _largest_entries(data: _Regression, rows: IntArray, *, count: int) -> sparse.csr_array:
-    """The codes of some rows, with this many entries each."""
-    points, (block, _, vectors) = data.points, data.own_left_out(rows)
-    correlations, error = points.correlations(vectors), points.correlation_error
-    codes = keep_largest(points.for_kernels, block.own, vectors, correlations, error, count)
-    return codes.to_csr(points.n)
-
-
-def _residual(data: _Regression, rows: IntArray) -> FloatArray:
-    """A bound on the violation of the normal equations by the full codes of some rows."""
-    block, targets, vectors = data.own_left_out(rows)
-    # The full code z = X v, without its own entry, satisfies x - X^T z - ridge v = 0. Rounding
-    # leaves a remainder. Points have unit length, so no inner product with one of them, that is, no
-    # violation of a normal equation, exceeds the length of that remainder.
-    own_entry = np.einsum("ij,ij->i", targets, vectors) * (block.own >= 0)
-    full = targets * (1 + own_entry)[:, None]
-    x, gram = data.points.x, data.gram
-    products = (vectors @ x.T) @ x if gram is None else vectors @ gram  # X^T X v
-    return np.linalg.norm(full - products - data.ridge * vectors, axis=1)

@@ -45,6 +45,7 @@ class ElasticNetCoder(PostprocessedCoder):
     lam_divisor: float = 50.0
 
     results: ClassVar[tuple[str, ...]] = (*Coder.results, "lam", "kkt_violation", "dual_gap")
+    on_cluster: ClassVar[bool] = True
 
     def code(self, points: Points, run: Engine) -> Coded:
         lam, result = self._solve(points, run, n_neighbors=self.n_neighbors)

@@ -24,6 +24,7 @@ class RidgeCoder(Coder):
     n_nonzero: int = 10
 
     results: ClassVar[tuple[str, ...]] = (*Coder.results, "residual")
+    on_cluster: ClassVar[bool] = True
 
     def result_bytes(self, n_points: int) -> float:
         return super().result_bytes(n_points) + ENTRY_BYTES * min(self.n_nonzero, n_points)

@@ -21,6 +21,8 @@ EQUAL = 1 - 1e-7  # the weight of an equal point, but for rounding
 class TSCCoder(Coder):
     """Weights of the points at the smallest angles."""
 
+    on_cluster: ClassVar[bool] = True
+
     def result_bytes(self, n_points: int) -> float:
         return CODE_BYTES + ENTRY_BYTES * min(self.n_neighbors, n_points)
 

@@ -223,16 +223,29 @@ class ThreadEngine:
         *,
         label: str,
         done: Callable[[Result], None] | None = None,
+        multiple: int = 1,
     ) -> list[Result]:
         """Run the task on all points, for blocks of ``wanted``, which has so many rows.
 
         A block is started, scans every shard, and is finished. The results are in the order of the
-        blocks. ``done`` is called with every result as it arrives.
+        blocks, whose sizes are multiples of ``multiple``, but for the last. ``done`` is called with
+        every result as it arrives.
         """
         # Few rows too keep all threads busy.
         size = max(1, min(self.block_size, -(-n_rows // self.n_workers)))
-        blocks = in_blocks(wanted, n_rows, size)
+        blocks = in_blocks(wanted, n_rows, -(-size // multiple) * multiple)
         return self.map(partial(_scan, task), points, blocks, label=label, done=done)
+
+    def map_rows(
+        self,
+        task: Callable[[Any], Result],
+        points: Points,
+        blocks: Sequence[IntArray],
+        *,
+        label: str,
+    ) -> list[Result]:
+        """``task`` of the points in each block; a block has indices in rising order."""
+        return self.map(partial(_of_rows, task), points, blocks, label=label)
 
     def points(self, x: Any) -> Points:
         """Rows of unit length as points, placed where the workers can use them."""
@@ -278,6 +291,10 @@ def in_blocks(whole: Any, n_rows: int, size: int) -> list[Any]:
 def _scan(task: ShardScan[Block, Result], points: Points, block: Block) -> Result:
     started = task.start(Rows(points.x), block)
     return task.finish(started, [task.scan_shard(points, started)])
+
+
+def _of_rows(task: Callable[[Any], Result], points: Points, rows: IntArray) -> Result:
+    return task(points.x[rows])
 
 
 def thread_pools(user_api: str) -> ThreadpoolController:

@@ -9,10 +9,20 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
 
-from srsg import SRSG, L1Graph, NeighborGraph, OMPGraph, config_context
+from srsg import (
+    SRSG,
+    ElasticNetGraph,
+    L1Graph,
+    NeighborGraph,
+    OMPGraph,
+    RidgeGraph,
+    TSCGraph,
+    config_context,
+)
 from srsg.running.progress import send_progress_to
 from support.cli_runs import run
 
@@ -65,14 +75,26 @@ def test_chunks_of_unknown_length_are_counted(client):
     assert len(model.fit_X_) == len(model.labels_)
 
 
-def test_neighbours_are_found_on_the_workers(client):
-    model = fitted(NeighborGraph(10, random_state=0), da.from_array(X, chunks=(70, -1)), client)
-    assert_same(model, NeighborGraph(10, random_state=0).fit(X))
-    with pytest.raises(TypeError, match="NeighborGraph works in one process: pass X"):
-        NeighborGraph(10, metric="euclidean").fit(da.from_array(X))
+OTHERS = [
+    NeighborGraph(10, random_state=0),
+    RidgeGraph(10, random_state=0),
+    TSCGraph(10, random_state=0),
+    ElasticNetGraph(10, random_state=0),
+]
 
 
-@pytest.mark.parametrize("estimator", [L1Graph, SRSG, NeighborGraph])
+@pytest.mark.parametrize("estimator", OTHERS, ids=lambda each: type(each).__name__)
+def test_other_graphs_are_made_on_the_workers(client, estimator):
+    points = np.vstack([X, X[20:22]])  # copies in another chunk
+    expected = clone(estimator).fit(points)
+    model = fitted(clone(estimator), da.from_array(points, chunks=(70, -1)), client)
+    assert_same(model, expected)
+    with config_context(engine=client):
+        codes = model.transform(X[:9] + 1).toarray()
+    np.testing.assert_array_equal(codes, expected.transform(X[:9] + 1).toarray())
+
+
+@pytest.mark.parametrize("estimator", [L1Graph, SRSG])
 def test_new_points_are_coded_where_the_fitted_ones_are(client, estimator):
     old, new = X[:150], X[150:]
     expected = estimator(10, random_state=0).fit(old)

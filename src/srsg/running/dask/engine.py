@@ -215,6 +215,22 @@ class ShardedPoints(Points):
         raise AttributeError(name)
 
 
+class _Sent:
+    """A value that all workers have. It is sent again if it was lost with the last of them."""
+
+    def __init__(self, client: Any, value: Any) -> None:
+        self.client, self.value, self._future = client, value, None
+
+    def future(self) -> Any:
+        if self._future is None or self._future.status != "finished":
+            self._future = cluster.answer_within(
+                self.client,
+                SEND_WITHIN,
+                lambda: self.client.scatter(self.value, broadcast=True, hash=False),
+            )
+        return self._future
+
+
 class DaskEngine(ThreadEngine):
     """Runs scans on the workers of a Dask cluster.
 
@@ -241,36 +257,65 @@ class DaskEngine(ThreadEngine):
         return sum(cluster.living_workers(self.client).values())
 
     def scan(
-        self, task: Any, points: Points, wanted: Any, n_rows: int, *, label: str, done: Any = None
+        self,
+        task: Any,
+        points: Points,
+        wanted: Any,
+        n_rows: int,
+        *,
+        label: str,
+        done: Any = None,
+        multiple: int = 1,
     ) -> list[Any]:
-        assert isinstance(points, ShardedPoints)
+        if not isinstance(points, ShardedPoints):  # gathered in this process
+            options = {"label": label, "done": done, "multiple": multiple}
+            return super().scan(task, points, wanted, n_rows, **options)
         # How many points a row needs to start, judged by one block.
         n_some = max(1, min(n_rows, self.block_size))
         needed = max(1.0, len(task.rows(wanted[:n_some])) / n_some)
-        blocks = in_blocks(wanted, n_rows, self._rows_per_block(points, n_rows, needed))
+        size = self._rows_per_block(points, n_rows, needed)
+        blocks = in_blocks(wanted, n_rows, -(-size // multiple) * multiple)
+        there = _Sent(self.client, task)
 
         def submit(block: Any) -> list[Any]:
-            started = self._submit_start(task, points, block)
-            return [self._submit_finish(task, points, started)]
+            started = self._submit_start(task, there, points, block)
+            return [self._submit_finish(there.future(), points, started)]
 
         pool = cluster.TaskPool(self.client, submit, points.shards.restore, label)
         return pool.results(blocks, self.progress, done)
 
-    def _submit_start(self, task: Any, points: ShardedPoints, block: Any) -> Any:
-        """Fetch the rows that a block needs and start it.
+    def map_rows(
+        self, task: Any, points: Points, blocks: Sequence[IntArray], *, label: str
+    ) -> list[Any]:
+        if not isinstance(points, ShardedPoints):
+            return super().map_rows(task, points, blocks, label=label)
+
+        def submit(block: IntArray) -> list[Any]:
+            rows = self._submit_rows(points, block)
+            return [self.client.submit(_of_rows, task, *rows, pure=False)]
+
+        pool = cluster.TaskPool(self.client, submit, points.shards.restore, label)
+        return pool.results(blocks, self.progress)
+
+    def _submit_rows(self, points: ShardedPoints, index: IntArray) -> list[Any]:
+        """Take some points from their shards: arrays to put one below the other.
 
         Here and below, the futures of intermediate results are not kept, so that workers forget
         these results after use.
         """
-        index = task.rows(block)
         bounds = pairwise(np.searchsorted(index, points.starts))
         rows = [
             points.shards.on_owner(place, _take, index[start:end] - points.starts[place])
             for place, (start, end) in enumerate(bounds)
             if end > start
         ]
-        nothing = np.empty((0, points.n_features), points.dtype)
-        return self.client.submit(_start, task, block, index, nothing, *rows, pure=False)
+        return [np.empty((0, points.n_features), points.dtype), *rows]
+
+    def _submit_start(self, task: Any, there: _Sent, points: ShardedPoints, block: Any) -> Any:
+        """Fetch the rows that a block needs and start it."""
+        index = task.rows(block)
+        facts = there.future(), block, index, *self._submit_rows(points, index)
+        return self.client.submit(_start, *facts, pure=False)
 
     def _submit_finish(self, task: Any, points: ShardedPoints, started: Any) -> Any:
         """Scan every shard, in one task for each owner, and finish a block."""
@@ -445,9 +490,14 @@ def _take(shard: Shard, rows: IntArray | slice) -> Any:
     return shard.points.x[rows]
 
 
-def _start(task: Any, block: Any, index: IntArray, nothing: Any, *rows: Any) -> Any:
+def _of_rows(task: Any, *rows: Any) -> Any:
     with serial_linear_algebra():
-        return task.start(Rows(np.concatenate([nothing, *rows]), index), block)
+        return task(np.concatenate(rows))
+
+
+def _start(task: Any, block: Any, index: IntArray, *rows: Any) -> Any:
+    with serial_linear_algebra():
+        return task.start(Rows(np.concatenate(rows), index), block)
 
 
 def _scan_shards(task: Any, started: Any, starts: IntArray, *shards: Shard) -> list[Any]:
