@@ -77,6 +77,8 @@ class Points:
     """The result of :func:`row_digests`, if it is there already."""
     weights: FloatArray | None = field(default=None, repr=False)
     """How many times each counts, where equal points are not merged; None means once."""
+    made: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
+    """What scans have made of the points, for the next block."""
 
     in_shards: ClassVar[bool] = False
     """Whether they are on the workers of a cluster, so that ``x`` is not available here."""
@@ -96,6 +98,11 @@ class Points:
     @cached_property
     def dtype(self) -> np.dtype:
         return self.x.dtype
+
+    @cached_property
+    def largest(self) -> float:
+        """The largest absolute value."""
+        return float(abs(self.x).max())
 
     def lazy_rows(self) -> Any:
         """The points themselves, or a dask array of points that are on workers."""
@@ -443,6 +450,11 @@ def unit_rows(block: NDArray) -> NDArray[np.floating]:
     # Rows are at least of length one now, but for those of zeros. Adding zero makes -0.0 the same
     # number as 0.0 bit for bit, so equal points have equal bits.
     return rows / np.maximum(lengths, 1) + 0.0
+
+
+def of_any_length(X: NDArray) -> FloatArray:
+    """Points as they are, in float64, contiguous; -0.0 has the same bits as 0.0."""
+    return np.array(X, dtype=np.float64, order="C") + 0.0
 
 
 def dense_rows(x: UnitRows) -> NDArray[np.floating]:

@@ -16,7 +16,7 @@ from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from srsg.coding.candidates import check_candidates
 from srsg.coding.kept import arrays_of_coded, coded_from_arrays, rules_of_coded, sizes_of_coded
-from srsg.coding.neighbors import Searchable, nearest_neighbors, of_moderate_size
+from srsg.coding.neighbors import euclidean_lists, moderate_exponent, nearest_neighbors
 from srsg.graph import Coded, FittedGraph, symmetrized
 from srsg.points import (
     EqualPoints,
@@ -24,13 +24,14 @@ from srsg.points import (
     UnitRows,
     is_read_only,
     name_rows,
+    of_any_length,
     root_mean_square_length,
     row_lengths,
     take_rows,
     unit_points,
     zero_digest,
 )
-from srsg.running import Engine, serial_linear_algebra
+from srsg.running import Engine
 from srsg.running.config import CODE_BYTES, NEIGHBOR_BYTES
 from srsg.running.warnings import made_dense, warn_user
 from srsg.types import FloatArray, IntArray, RandomState
@@ -216,9 +217,7 @@ def prepared(
     New points take the form of the ``fitted`` ones.
     """
     if not coder.unit:
-        dense = made_dense(X, "distances need dense points")
-        # Adding zero makes -0.0 the same bits as 0.0, so that equal points have equal bits.
-        return np.array(dense, dtype=np.float64, order="C") + 0.0, 0.0
+        return of_any_length(made_dense(X, "distances need dense points")), 0.0
     if sparse.issparse(X) and (reason := _why_dense(coder, X, fitted, on_cluster)):
         X = made_dense(X, reason)
     elif fitted is not None and sparse.issparse(fitted.points):
@@ -302,11 +301,10 @@ def nearest_fitted(fitted: FittedGraph, new: UnitRows, count: int, run: Engine) 
         points = fitted_points(fitted, run)
         nearest = nearest_neighbors(points, min(count, points.n), queries=Points(new), engine=run)
         return fitted.equal.first[nearest]
+    points = run.points(fitted.points, unit=False)
     # The points are as large as the user's, and which are nearest does not depend on that.
-    searched = Searchable.of(of_moderate_size(fitted.points))
-    with serial_linear_algebra():
-        moderate = of_moderate_size(new, like=fitted.points)
-        return searched.nearest(moderate, np.full(new.shape[0], -1), count)
+    exponent = moderate_exponent(points.largest)
+    return euclidean_lists(points, count, exponent=exponent, queries=Points(new), engine=run).index
 
 
 def fitted_points(fitted: FittedGraph, run: Engine) -> Points:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -15,11 +14,9 @@ from srsg.kernels.arrays import Codes, LeftOut, ScanBounds, SortedLists
 from srsg.kernels.correlations import merge, nearest
 from srsg.kernels.ridge import keep_largest
 from srsg.points import (
-    BLOCK_SIZE,
     Points,
     Queries,
     Rows,
-    blocks_of_rows,
     dense_rows,
     row_slices,
 )
@@ -226,10 +223,13 @@ class Searchable:
         """Nearest first, ties by index; see :meth:`search`."""
         return self.search(targets, own, n_neighbors).index
 
-    def search(self, targets: FloatArray, own: IntArray, n_neighbors: int) -> SortedLists:
+    def search(
+        self, targets: FloatArray, own: IntArray, n_neighbors: int, first: int = 0
+    ) -> SortedLists:
         """The nearest points. Distances decide what the rounded product leaves open.
 
-        ``own`` is the index of each target among the points, or -1.
+        ``own`` is the index of each target among all points, or -1, and ``first`` that of the first
+        of these points.
         """
         centered = targets - self.mean
         nearness = centered @ self.centered.T - self.half_power
@@ -239,42 +239,66 @@ class Searchable:
         error = float(np.finfo(float).eps * 2 * (self.x.shape[1] + 8) * power)
         # The kernel takes this measure of nearness in place of correlations. The points themselves,
         # not the centred ones, give the distances: centring has rounded those.
-        bounds = ScanBounds(0, 0.0, error, LeftOut.nothing(*nearness.shape))
+        bounds = ScanBounds(first, 0.0, error, LeftOut.nothing(*nearness.shape))
         return nearest(self.x, targets, own, nearness, bounds, n_neighbors)
 
 
 def euclidean_lists(
-    x: FloatArray,
+    points: Points,
     n_neighbors: int,
     *,
-    queries: FloatArray | None = None,
+    exponent: int = 0,
+    queries: Points | None = None,
     engine: Engine | None = None,
 ) -> SortedLists:
     """As :func:`nearest_lists`, for points of any length; those that coincide are neighbours too.
+
+    All points are divided by two to the power of ``exponent`` first, so that squared distances stay
+    finite.
 
     Examples
     --------
     >>> import numpy as np
     >>> from srsg.coding.neighbors import euclidean_lists
-    >>> euclidean_lists(np.array([[0.0], [1.0], [5.0]]), 1).key
+    >>> from srsg.points import Points
+    >>> euclidean_lists(Points(np.array([[0.0], [1.0], [5.0]])), 1).key
     array([[ 1.],
            [ 1.],
            [16.]])
     """
-    points = Searchable.of(x)
-    data = points, x if queries is None else queries, queries is None
-    task = partial(_search, n_neighbors=n_neighbors)
-    blocks = blocks_of_rows(len(data[1]), BLOCK_SIZE)
     engine = engine or ThreadEngine()
-    return in_rows(engine.map(task, data, blocks, label="nearest neighbours"))
+    wanted = Queries.of(points, queries)
+    task = _EuclideanSearch(n_neighbors, engine.block_size, exponent)
+    label = "nearest neighbours"
+    return in_rows(engine.scan(task, points, wanted, len(wanted), label=label))
 
 
-def _search(
-    data: tuple[Searchable, FloatArray, bool], rows: IntArray, *, n_neighbors: int
-) -> SortedLists:
-    points, targets, themselves = data
-    own = rows if themselves else np.full(len(rows), -1)
-    return points.search(targets[rows], own, n_neighbors)
+@dataclass(frozen=True)
+class _EuclideanSearch(_Search):
+    """A scan of points of any length."""
+
+    exponent: int
+
+    def start(self, rows: Rows, block: Queries) -> Queries:
+        return Queries(block.own, np.ldexp(block.vectors(rows), -self.exponent))
+
+    def scan_shard(self, shard: Points, started: Queries) -> SortedLists:
+        assert started.new is not None
+        key = Searchable, self.exponent
+        if key not in shard.made:
+            shard.made[key] = Searchable.of(np.ldexp(shard.x, -self.exponent))
+        found = [
+            shard.made[key].search(
+                started.new[rows], started.own[rows], self.n_neighbors, shard.first
+            )
+            for rows in row_slices(len(started), self.block_size)
+        ]
+        return in_rows(found)
+
+
+def moderate_exponent(largest: float) -> int:
+    """The power of two that brings the largest of some numbers to between a half and one."""
+    return int(np.frexp(largest)[1])
 
 
 def of_moderate_size(X: NDArray, like: NDArray | None = None) -> FloatArray:
@@ -283,7 +307,7 @@ def of_moderate_size(X: NDArray, like: NDArray | None = None) -> FloatArray:
     What depends on ratios of distances only stays the same: a power of two changes no other bits.
     """
     largest = np.abs(X if like is None else like).max()
-    return np.ldexp(X.astype(np.float64), -int(np.frexp(largest)[1]))
+    return np.ldexp(X.astype(np.float64), -moderate_exponent(largest))
 
 
 def undirected(graph: sparse.csr_array, direction: Direction) -> sparse.csr_array:

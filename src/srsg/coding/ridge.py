@@ -8,6 +8,7 @@ together cost one matrix product, and only the largest entries of every row are 
 """
 
 from dataclasses import dataclass
+from functools import reduce
 from typing import Self
 
 import numpy as np
@@ -132,7 +133,8 @@ class _Regression:
             # In parts of a fixed size, whose sums have the same bits wherever they are added.
             rows = max(LEAST_PER_SUM, ROWS_PER_FEATURE * points.n_features)
             label, blocks = "products of features", blocks_of_rows(points.n, rows)
-            gram = sum(engine.quiet().map_rows(_gram, points, blocks, label=label))
+            parts = engine.quiet().map_rows(_gram, points, blocks, label=label)
+            gram = reduce(np.add, parts)
             return cls(ridge, _factor(gram.copy(), ridge), gram, None)
         # One thread of BLAS: with more, the bits of a product may depend on how many there are.
         with serial_linear_algebra():

@@ -32,4 +32,4 @@ def points_on_workers(name: str, coder: Coder, X: Any, run: Engine) -> ShardedPo
             "affine= needs X in this process: append the constant column to the dask array, or "
             "pass X.compute()."
         )
-    return run.points_of_array(X, name)
+    return run.points_of_array(X, name, unit=coder.unit)

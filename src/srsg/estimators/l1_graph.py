@@ -94,7 +94,7 @@ class AffineL1Coder(L1Coder):
             codes, certificates = found.codes, (found.kkt_violation, found.dual_gap)
         else:
             codes, certificates = sparse.csr_array((n, n)), (np.zeros(n), np.zeros(n))
-        neighbors = euclidean_lists(x, min(self.n_neighbors, n - 1), engine=run).index
+        neighbors = euclidean_lists(Points(x), min(self.n_neighbors, n - 1), engine=run).index
         violation, gap = (equal.spread(part / unit**2) for part in certificates)
         certified = np.arange(equal.n)
         return Coded(

@@ -10,10 +10,10 @@ from sklearn.utils._param_validation import StrOptions
 from srsg.coding.approximate import approximate_lists
 from srsg.coding.coder import Coder, fitted_points
 from srsg.coding.local_scaling import moderate_queries
-from srsg.coding.neighbors import euclidean_lists, nearest_lists, of_moderate_size
+from srsg.coding.neighbors import euclidean_lists, moderate_exponent, nearest_lists
 from srsg.estimators.base import AT_LEAST_ONE, GraphClusterer
 from srsg.graph import Coded, FittedGraph, symmetrized
-from srsg.points import Points
+from srsg.points import Points, take_rows
 from srsg.running import Engine
 from srsg.running.config import CODE_BYTES, ENTRY_BYTES
 from srsg.types import Affinity, FloatArray, IntArray
@@ -56,7 +56,6 @@ class EuclideanNeighborCoder(NeighborCoder):
 
     results: ClassVar[tuple[str, ...]] = (*NeighborCoder.results, "affinity")
     unit: ClassVar[bool] = False
-    on_cluster: ClassVar[bool] = False
 
     def check(self, n_points: int, run: Engine) -> None:
         super().check(n_points, run)
@@ -73,24 +72,29 @@ class EuclideanNeighborCoder(NeighborCoder):
     def code(self, points: Points, run: Engine) -> Coded:
         # Only the distinct points: copies would fill up the list of neighbours.
         equal = self.find_equal(points, run)
-        x = of_moderate_size(points.x)
-        count = min(self.n_neighbors, len(equal.first) - 1)
-        found = euclidean_lists(x[equal.first], count, engine=run)
+        count, exponent = (
+            min(self.n_neighbors, len(equal.first) - 1),
+            moderate_exponent(points.largest),
+        )
+        if not (points.in_shards and equal.all_differ):
+            points = run.points(take_rows(points.lazy_rows(), equal.first), unit=False)
+        found = euclidean_lists(points, count, exponent=exponent, engine=run)
         distances = np.sqrt(found.key)
         scale = _scales(distances)
         codes = equal.spread_codes(_weights(found.index, distances, scale))
         neighbors = equal.spread_neighbors(found.index)
         # In the unit of the points again, which a power of two has changed.
-        scale = equal.spread(scale / of_moderate_size(np.ones(1), like=points.x))
+        scale = equal.spread(np.ldexp(scale, exponent))
         affinity = symmetrized(equal.weigh_rows(codes))
         return Coded(codes, neighbors, affinity, learnt={"scale": scale})
 
     def code_new(self, fitted: FittedGraph, new: Points, run: Engine) -> sparse.csr_array:
         first = fitted.equal.first
-        x, queries = of_moderate_size(fitted.points), moderate_queries(new.x, fitted.points)
-        count = min(self.n_neighbors, len(first))
-        found = euclidean_lists(x[first], count, queries=queries, engine=run)
-        scale = of_moderate_size(fitted.learnt["scale"][first], like=fitted.points)
+        points = run.points(take_rows(fitted.points, first), unit=False)
+        moderate_queries(new.x, np.array(points.largest))  # refuses those too far for distances
+        count, exponent = min(self.n_neighbors, len(first)), moderate_exponent(points.largest)
+        found = euclidean_lists(points, count, exponent=exponent, queries=new, engine=run)
+        scale = np.ldexp(fitted.learnt["scale"][first], -exponent)
         return fitted.equal.spread_columns(_weights(found.index, np.sqrt(found.key), scale))
 
 

@@ -247,8 +247,8 @@ class ThreadEngine:
         """``task`` of the points in each block; a block has indices in rising order."""
         return self.map(partial(_of_rows, task), points, blocks, label=label)
 
-    def points(self, x: Any) -> Points:
-        """Rows of unit length as points, placed where the workers can use them."""
+    def points(self, x: Any, *, unit: bool = True) -> Points:
+        """Rows, of unit length or of any, as points, placed where the workers can use them."""
         if not isinstance(x, np.ndarray) and not sparse.issparse(x):
             raise TypeError(
                 "The fitted points are a dask array, which threads of this process cannot read: "

@@ -77,13 +77,14 @@ def test_chunks_of_unknown_length_are_counted(client):
 
 OTHERS = [
     NeighborGraph(10, random_state=0),
+    NeighborGraph(10, metric="euclidean", random_state=0),
     RidgeGraph(10, random_state=0),
     TSCGraph(10, random_state=0),
     ElasticNetGraph(10, random_state=0),
 ]
 
 
-@pytest.mark.parametrize("estimator", OTHERS, ids=lambda each: type(each).__name__)
+@pytest.mark.parametrize("estimator", OTHERS, ids=str)
 def test_other_graphs_are_made_on_the_workers(client, estimator):
     points = np.vstack([X, X[20:22]])  # copies in another chunk
     expected = clone(estimator).fit(points)

@@ -22,6 +22,7 @@ from srsg.points import (
     Points,
     Rows,
     float_type,
+    of_any_length,
     row_digests,
     row_slices,
     stored,
@@ -61,24 +62,32 @@ class Report(NamedTuple):
     dtype: np.dtype
     not_finite: float | None
     """A value that is not finite, if there is one."""
+    largest: float
+    """The largest absolute value."""
 
 
 class Shard(Sized):
-    """The points of one chunk, scaled to unit length, and a report."""
+    """The points of one chunk and a report.
 
-    def __init__(self, chunk: Any, *, prepared: bool = False) -> None:
+    They are scaled to unit length, unless they are ``prepared`` or no ``unit`` vectors.
+    """
+
+    def __init__(self, chunk: Any, *, prepared: bool = False, unit: bool = True) -> None:
         values = np.asarray(chunk)
         finite = np.isfinite(values)
         wrong = None if finite.all() else float(values[~finite][0])
-        dtype = np.dtype(float_type(values))
-        self.report = Report(values.shape, dtype, wrong)
+        dtype = np.dtype(float_type(values) if unit else np.float64)
         self.points: Any = None
-        if wrong is None and values.size:
+        if wrong is None and values.size and unit:
             # Rows of zeros are left out later.
-            unit = values if prepared else unit_points(values, keep_zero_rows=True).x
-            x = np.require(unit, dtype, ["C", "W"])
+            rows = values if prepared else unit_points(values, keep_zero_rows=True).x
+            x = np.require(rows, dtype, ["C", "W"])
             # Made once, and counted as memory of the shard.
             self.points = replace(Points(x), single=Points(x).x32)
+        elif wrong is None and values.size:
+            self.points = Points(of_any_length(values))
+        largest = 0.0 if self.points is None else self.points.largest
+        self.report = Report(values.shape, dtype, wrong, largest)
 
 
 class Placement:
@@ -195,6 +204,10 @@ class ShardedPoints(Points):
     @property
     def dtype(self) -> np.dtype:
         return self.shards.reports[0].dtype
+
+    @cached_property
+    def largest(self) -> float:
+        return max(report.largest for report in self.shards.reports)
 
     def lazy_rows(self) -> Any:
         return self.lazy
@@ -341,7 +354,7 @@ class DaskEngine(ThreadEngine):
         fair_share = max(self.block_size // 4, -(-n_rows // (2 * self.n_workers)))
         return max(1, int(min(fair_share, max(self.block_size, by_work), by_memory)))
 
-    def points(self, x: Any) -> Points:
+    def points(self, x: Any, *, unit: bool = True) -> Points:
         if isinstance(x, ShardedPoints):
             return x
         if sparse.issparse(x):
@@ -349,15 +362,18 @@ class DaskEngine(ThreadEngine):
                 "The points are sparse, but workers of a cluster hold dense points only: set "
                 'engine="threads", or make X dense.'
             )
+        form = {"prepared": True, "unit": unit}
         if not isinstance(x, np.ndarray):
-            return self.place(_chunks_of_array(x, self.client, prepared=True))
+            return self.place(_chunks_of_array(x, self.client, form))
         fair_share = -(-len(x) // self.n_workers)
         rows = max(1, min(fair_share, BYTES_PER_SHARD // (8 * x.shape[1])))
-        placed = self.place([partial(_sent_shard, x[part]) for part in row_slices(len(x), rows)])
+        placed = self.place(
+            [partial(_sent_shard, x[part], form) for part in row_slices(len(x), rows)]
+        )
         return replace(placed, here=Points(x))
 
-    def points_of_array(self, X: Any, name: str) -> ShardedPoints:
-        """The rows of a dask array as unit-norm points, each chunk a shard on a worker.
+    def points_of_array(self, X: Any, name: str, *, unit: bool = True) -> ShardedPoints:
+        """The rows of a dask array as points, each chunk a shard on a worker.
 
         Parameters
         ----------
@@ -365,14 +381,18 @@ class DaskEngine(ThreadEngine):
             Chunks along the rows; chunks along the columns are merged.
         name : str
             The estimator, for error messages.
+        unit : bool
+            Whether they are scaled to unit length.
         """
         _check_array(X, name)
         X = X.rechunk({1: -1})
-        points = self.place(_chunks_of_array(X, self.client, prepared=False), name=name)
+        points = self.place(_chunks_of_array(X, self.client, {"unit": unit}), name=name)
         X = X.copy()
         # The numbers of rows are known now, if they were not.
         X._chunks = (tuple(np.diff(points.starts).tolist()), X.chunks[1])
-        return replace(points, lazy=X.map_blocks(unit_rows, dtype=points.dtype))
+        return replace(
+            points, lazy=X.map_blocks(unit_rows if unit else of_any_length, dtype=points.dtype)
+        )
 
     def place(self, chunks: Sequence[MakeShard], *, name: str = "X") -> ShardedPoints:
         """Have the workers turn chunks into shards: points.
@@ -452,23 +472,25 @@ def _check_array(X: Any, name: str) -> None:
             )
 
 
-def _sent_shard(values: NDArray, client: Any, worker: str, again: bool) -> Any:
-    """A shard of unit vectors that the client has, and sends to a worker."""
+def _sent_shard(
+    values: NDArray, form: dict[str, bool], client: Any, worker: str, again: bool
+) -> Any:
+    """A shard of points that the client has, and sends to a worker."""
     chunk = cluster.answer_within(
         client, SEND_WITHIN, lambda: client.scatter(values, hash=False, workers=[worker])
     )
-    return client.submit(Shard, chunk, prepared=True, workers=[worker], pure=False)
+    return client.submit(Shard, chunk, **form, workers=[worker], pure=False)
 
 
-def _chunks_of_array(X: Any, client: Any, *, prepared: bool) -> list[MakeShard]:
-    """The chunks of a dask array, of unit vectors if they are ``prepared``."""
+def _chunks_of_array(X: Any, client: Any, form: dict[str, bool]) -> list[MakeShard]:
+    """The chunks of a dask array, as shards of this form."""
     delayed = X.to_delayed(optimize_graph=False).ravel()
     ready = {str(key) for key in client.futures}
-    return [partial(_computed_shard, one, str(one.key) in ready, prepared) for one in delayed]
+    return [partial(_computed_shard, one, str(one.key) in ready, form) for one in delayed]
 
 
 def _computed_shard(
-    chunk: Any, on_worker: bool, prepared: bool, client: Any, worker: str, again: bool
+    chunk: Any, on_worker: bool, form: dict[str, bool], client: Any, worker: str, again: bool
 ) -> Any:
     """A shard computed by its owner; a chunk that is ``on_worker`` decides which one that is."""
     from dask.delayed import delayed
@@ -477,7 +499,7 @@ def _computed_shard(
     # The scheduler may still know a lost chunk by its name, bound to a worker that is gone, and
     # would wait for that worker though others could compute it.
     values = clone(chunk) if again and not on_worker else chunk
-    shard = delayed(Shard, pure=False)(values, prepared=prepared)
+    shard = delayed(Shard, pure=False)(values, **form)
     where = {} if on_worker else {"workers": [worker], "allow_other_workers": True}
     return client.compute(shard, **where)
 
