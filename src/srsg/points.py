@@ -490,8 +490,8 @@ def is_read_only(x: Any) -> bool:
     return isinstance(values, np.ndarray) and not values.flags.writeable
 
 
-def stored(blocks: Iterable[NDArray], shape: tuple[int, ...], dtype: type[np.floating]) -> NDArray:
-    """An array in a file that is deleted together with the array."""
+def stored(blocks: Iterable[NDArray], shape: tuple[int, ...] | None, dtype: Any) -> NDArray:
+    """An array in a file that is deleted together with the array; a flat one without a shape."""
     # The map stays valid after the file is closed; the system frees the file with its last view.
     with TemporaryFile(prefix="srsg-") as file:
         for block in blocks:

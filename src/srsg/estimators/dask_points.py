@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from numpy.typing import NDArray
+
 from srsg.coding.coder import Coder
+from srsg.points import stored
 from srsg.running import Engine
+from srsg.running.config import start_engine
 
 if TYPE_CHECKING:
     from srsg.running.dask.engine import ShardedPoints
@@ -33,3 +37,26 @@ def points_on_workers(name: str, coder: Coder, X: Any, run: Engine) -> ShardedPo
             "pass X.compute()."
         )
     return run.points_of_array(X, name, unit=coder.unit)
+
+
+def rows_in_a_file(name: str, X: Any) -> NDArray:
+    """The rows of a dask array in a temporary file of this process; chunks come one by one.
+
+    Parameters
+    ----------
+    name : str
+        The estimator, for error messages.
+    X : dask.array.Array
+        Its chunks are computed on the cluster, if :func:`srsg.config_context` names one.
+    """
+    from srsg.running.dask.engine import check_array
+
+    check_array(X, name)
+    run: Any = start_engine(None)
+
+    def computed(chunk: Any) -> NDArray:
+        return run.client.compute(chunk).result() if run.on_cluster else chunk.compute()
+
+    chunks = X.rechunk({1: -1}).to_delayed().ravel()
+    # Numbers of rows may be unknown before.
+    return stored(map(computed, chunks), None, X.dtype.type).reshape(-1, X.shape[1])

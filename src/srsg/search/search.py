@@ -18,11 +18,19 @@ from srsg.coding.coder import without_direction
 from srsg.counting.counts import with_structure
 from srsg.counting.reproducibility import OtherCount, ScoredCounts
 from srsg.cutting.cut import check_cluster_count
-from srsg.estimators.base import attributes_of_counts, learn, noted_input, scored_counts
+from srsg.estimators.base import (
+    attributes_of_counts,
+    is_dask,
+    learn,
+    noted_input,
+    scored_counts,
+)
+from srsg.estimators.dask_points import rows_in_a_file
 from srsg.explaining.confidence import Confidence, predict_with_confidence
 from srsg.explaining.unwrapping import clusterer_of, points_as_clustered
 from srsg.explaining.valleys import LEVEL, valley_p_value
 from srsg.points import mostly_zero
+from srsg.running.config import config_context
 from srsg.running.progress import progress_for
 from srsg.running.warnings import made_dense
 from srsg.search.candidates import (
@@ -193,6 +201,8 @@ class StabilitySearch(ClusterMixin, BaseEstimator):
         self._validate_params()
         limits = Limits.starting_now()
         least = {"ensure_min_samples": LEAST_POINTS, "ensure_min_features": 2}
+        if is_dask(X):
+            X = rows_in_a_file(type(self).__name__, X)
         X, names = noted_input(self, X, accept_sparse="csr", **least)
         weights = checked_weights(sample_weight, X.shape[0])
         if self.n_clusters != "auto":
@@ -200,7 +210,8 @@ class StabilitySearch(ClusterMixin, BaseEstimator):
         rng = check_random_state(self.random_state)
         columns = Columns.PREPARED if self.prepared else look_at_columns(X)
         X = self._searched(X, columns)
-        candidates = self._candidates(columns, X)
+        with config_context(engine="threads"):  # a sample of few points is soonest found here
+            candidates = self._candidates(columns, X)
         for name, each in candidates if weights is not None else ():
             if not has_fit_parameter(clusterer_of(each), "sample_weight"):
                 raise ValueError(f"sample_weight: the candidate {name!r} does not take weights.")
@@ -220,7 +231,10 @@ class StabilitySearch(ClusterMixin, BaseEstimator):
             + COUNTING_COSTS * (self.n_clusters == "auto" and builds_graph(each))
             for _, each in candidates
         )
-        with progress.stage(f"comparing {len(candidates)} methods", total) as whole:
+        with (
+            progress.stage(f"comparing {len(candidates)} methods", total) as whole,
+            config_context(engine="threads"),
+        ):
             both_cuts = isinstance(self.candidates, str) and not columns.of_a_table
             comparison = Comparison(candidates, X, seed, progress, whole, both_cuts, weights)
             compared = comparison.compared(self.n_clusters, rounds)

@@ -19,7 +19,9 @@ from srsg import (
     L1Graph,
     NeighborGraph,
     OMPGraph,
+    PreparedClusterer,
     RidgeGraph,
+    StabilitySearch,
     TSCGraph,
     config_context,
 )
@@ -147,6 +149,19 @@ def test_every_shard_has_one_owner_and_owners_share_alike(client):
     assert all(len(each) == 1 for each in owners)
     counts = Counter(each[0] for each in owners)
     assert set(counts.values()) == {8}
+
+
+def test_a_search_compares_samples_here_and_fits_the_best_on_the_workers(client):
+    few = {"knn": NeighborGraph(), "prepared": PreparedClusterer(RidgeGraph(), scale="standard")}
+    search = StabilitySearch(few, n_clusters=4, random_state=0)
+    expected = clone(search).fit(X[:90])
+    looks = Disturbed()
+    with send_progress_to(looks):
+        found = fitted(search, da.from_array(X[:90], chunks=(40, 30)), client)
+    assert found.results_ == expected.results_
+    np.testing.assert_array_equal(found.labels_, expected.labels_)
+    np.testing.assert_array_equal(found.confidence_, expected.confidence_)
+    assert "points to the workers" in looks.totals
 
 
 # Files

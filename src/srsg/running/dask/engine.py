@@ -384,7 +384,7 @@ class DaskEngine(ThreadEngine):
         unit : bool
             Whether they are scaled to unit length.
         """
-        _check_array(X, name)
+        check_array(X, name)
         X = X.rechunk({1: -1})
         points = self.place(_chunks_of_array(X, self.client, {"unit": unit}), name=name)
         X = X.copy()
@@ -455,7 +455,8 @@ class DaskEngine(ThreadEngine):
         )
 
 
-def _check_array(X: Any, name: str) -> None:
+def check_array(X: Any, name: str) -> None:
+    """Raise an error if X is no dask array of points."""
     if not hasattr(X, "to_delayed") or not hasattr(X, "rechunk"):
         raise TypeError(
             f"X is a {type(X).__name__} of dask; pass an array: X.to_dask_array(lengths=True)."
