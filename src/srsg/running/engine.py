@@ -48,6 +48,21 @@ class ShardScan(Protocol[Block_in, Result_out]):
         """Combine the results of all shards, which are in order."""
 
 
+class Relay(Protocol[Block_in]):
+    """Work on a block in several steps, each of which says which points the next one needs.
+
+    No step compares the block with all points, so that a worker needs only rows of them.
+    """
+
+    n_steps: int
+
+    def needed(self, block: Block_in) -> IntArray:
+        """The points that the next step needs, in rising order."""
+
+    def step(self, rows: Rows, block: Block_in) -> Any:
+        """The block after the next step."""
+
+
 class Sized:
     """Base class of objects that travel between workers: they report their size.
 
@@ -236,6 +251,12 @@ class ThreadEngine:
         blocks = in_blocks(wanted, n_rows, -(-size // multiple) * multiple)
         return self.map(partial(_scan, task), points, blocks, label=label, done=done)
 
+    def relay(
+        self, task: Relay[Any], points: Points, blocks: Sequence[Any], *, label: str
+    ) -> list[Any]:
+        """All steps of a task for each block."""
+        return self.map(partial(_relay, task), points, blocks, label=label)
+
     def map_rows(
         self,
         task: Callable[[Any], Result],
@@ -291,6 +312,12 @@ def in_blocks(whole: Any, n_rows: int, size: int) -> list[Any]:
 def _scan(task: ShardScan[Block, Result], points: Points, block: Block) -> Result:
     started = task.start(Rows(points.x), block)
     return task.finish(started, [task.scan_shard(points, started)])
+
+
+def _relay(task: Relay[Any], points: Points, block: Any) -> Any:
+    for _ in range(task.n_steps):
+        block = task.step(Rows(points.x), block)
+    return block
 
 
 def _of_rows(task: Callable[[Any], Result], points: Points, rows: IntArray) -> Result:

@@ -26,6 +26,7 @@ from srsg.points import (
     row_digests,
     row_slices,
     stored,
+    unique_indices,
     unit_points,
     unit_rows,
 )
@@ -39,6 +40,9 @@ PRODUCTS_PER_TASK = 5e9
 
 BYTES_PER_BLOCK = 2**26
 """The most bytes of rows at the start of a block."""
+
+BLOCKS_PER_PIECE = 4
+"""Blocks that go from step to step together."""
 
 SHARE_UNDER_WAY = 1 / 12
 """The share of a worker's memory for the rows of all unfinished blocks: every worker gets every
@@ -297,6 +301,23 @@ class DaskEngine(ThreadEngine):
         pool = cluster.TaskPool(self.client, submit, points.shards.restore, label)
         return pool.results(blocks, self.progress, done)
 
+    def relay(self, task: Any, points: Points, blocks: Sequence[Any], *, label: str) -> list[Any]:
+        if not isinstance(points, ShardedPoints):
+            return super().relay(task, points, blocks, label=label)
+        # Several blocks in a piece, which share the points they need; enough pieces for all.
+        size = max(1, min(BLOCKS_PER_PIECE, len(blocks) // (4 * self.n_workers)))
+        there = _Sent(self.client, task)
+
+        def submit(piece: Any) -> list[Any]:
+            for _ in range(task.n_steps):
+                rows = self._submit_to_owners(_needed_rows, points, there.future(), piece)[0]
+                piece = self.client.submit(_step, there.future(), piece, *rows, pure=False)
+            return [piece]
+
+        pool = cluster.TaskPool(self.client, submit, points.shards.restore, label)
+        pieces = in_blocks(list(blocks), len(blocks), size)
+        return list(chain.from_iterable(pool.results(pieces, self.progress)))
+
     def map_rows(
         self, task: Any, points: Points, blocks: Sequence[IntArray], *, label: str
     ) -> list[Any]:
@@ -331,16 +352,24 @@ class DaskEngine(ThreadEngine):
         return self.client.submit(_start, *facts, pure=False)
 
     def _submit_finish(self, task: Any, points: ShardedPoints, started: Any) -> Any:
-        """Scan every shard, in one task for each owner, and finish a block."""
-        submit = self.client.submit
+        """Scan every shard and finish a block."""
+        scanned, order = self._submit_to_owners(_scan_shards, points, task, started)
+        return self.client.submit(_finish, task, started, order, *scanned, pure=False)
+
+    def _submit_to_owners(
+        self, work: Callable[..., list[Any]], points: ShardedPoints, *arguments: Any
+    ) -> tuple[list[Any], IntArray]:
+        """``work(*arguments, starts, *shards)``, in one task for each owner of shards.
+
+        Also returns the place of every shard among the results of all owners.
+        """
         places = points.places_of_owners()
-        scanned = []
+        done = []
         for owner, mine in places.items():
             shards = [points.shards.futures[place] for place in mine]
-            facts = task, started, points.starts[mine], *shards
-            scanned.append(submit(_scan_shards, *facts, workers=[owner], pure=False))
-        order = np.argsort(np.concatenate(list(places.values())))
-        return submit(_finish, task, started, order, *scanned, pure=False)
+            facts = *arguments, points.starts[mine], *shards
+            done.append(self.client.submit(work, *facts, workers=[owner], pure=False))
+        return done, np.argsort(np.concatenate(list(places.values())))
 
     def _rows_per_block(self, points: ShardedPoints, n_rows: int, needed: float) -> int:
         # Large enough that a scan outweighs the cost of a task, small enough for the workers'
@@ -511,6 +540,25 @@ def _row_digests(shard: Shard) -> bytes:
 
 def _take(shard: Shard, rows: IntArray | slice) -> Any:
     return shard.points.x[rows]
+
+
+def _needed_rows(
+    task: Any, blocks: Sequence[Any], starts: IntArray, *shards: Shard
+) -> list[tuple[IntArray, Any]]:
+    """The points of some shards that the next step of blocks needs, with their indices."""
+    index = unique_indices(*(task.needed(block) for block in blocks))
+    found = []
+    for shard, first in zip(shards, starts, strict=True):
+        mine = index[slice(*np.searchsorted(index, [first, first + shard.points.n]))]
+        found.append((mine, shard.points.x[mine - first]))
+    return found
+
+
+def _step(task: Any, blocks: Sequence[Any], *found: list[tuple[IntArray, Any]]) -> list[Any]:
+    parts = sorted(chain.from_iterable(found), key=lambda part: part[0][:1].tolist())
+    index, x = (np.concatenate(each) for each in zip(*parts, strict=True))
+    with serial_linear_algebra():
+        return [task.step(Rows(x, index), block) for block in blocks]
 
 
 def _of_rows(task: Any, *rows: Any) -> Any:
