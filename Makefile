@@ -33,11 +33,11 @@ paper: $(BASE)
 		$(if $(SEEDS),--seeds $(SEEDS)) $(if $(JOBS),--jobs $(JOBS)) $(if $(OUTPUT),--output "$(OUTPUT)")
 
 # Random cases with bounds checks and a watchdog; CASES=1000 runs fewer small ones, LARGE=100 fewer
-# large ones. Writes docs/reliability.md.
+# large ones. Writes docs/results/reliability.md.
 fuzz: $(READY)
 	PYTHONPATH=tests $(RUN) -m fuzz --cases $(or $(CASES),100000) --large $(or $(LARGE),2000) --keep
 
-# Kills, full disks, lost workers: writes docs/reliability.md.
+# Kills, full disks, lost workers: writes docs/results/reliability.md.
 faults: $(READY)
 	PYTHONPATH=tests $(RUN) -m faults
 

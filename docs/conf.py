@@ -37,9 +37,8 @@ extensions = [
 ]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 exclude_patterns = [
-    "results/parts/*",  # included by the pages
+    "results/*",  # the archive: docs/results/README.md
     "_build",
-    "results/quick",
     "reference/generated/options.md",
     "sg_execution_times.rst",
     "gallery/sg_execution_times.rst",
@@ -77,9 +76,7 @@ sphinx_gallery_conf = {
     "write_computation_times": False,
 }
 
-# Wide tables take the room of the table of contents. The theme wants names, not two patterns.
-wide_pages = ["benchmarks", "mutation", "paper-claims"]
-wide_pages += [f"results/{page.stem}" for page in sorted(HERE.glob("results/*.md"))]
+wide_pages = ["results", "comparison"]  # tables take the room of the table of contents
 
 html_theme = "pydata_sphinx_theme"
 html_math_renderer = "mathml"
@@ -91,7 +88,9 @@ html_title = f"srsg {release}"
 html_domain_indices = False
 html_show_sourcelink = False
 html_copy_source = False
-html_sidebars = {"index": [], "gallery/index": [], "comparison": [], "glossary": [], "cite": []}
+html_sidebars = {
+    page: [] for page in ("index", "gallery/index", "results", "comparison", "glossary", "cite")
+}
 html_theme_options = {
     "logo": {
         "text": "srsg",

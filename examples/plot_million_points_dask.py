@@ -22,7 +22,7 @@ from srsg.metrics import clustering_accuracy
 # Four numbers describe the work: how often a point is compared with all others, the time for one
 # comparison of one feature, the time for the small problems of a point, and the number of rows that
 # have to be fetched for it. We measured them with ``benchmarks/dask_cluster.py``
-# (:doc:`/dask-costs`). On other machines, measure them again.
+# (``docs/results/dask-costs.md``). On other machines, measure them again.
 
 SCANS = 2.50
 SECONDS_PER_PAIR_AND_FEATURE = 38.4e-12

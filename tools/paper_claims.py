@@ -1,6 +1,6 @@
 """Every claim of the paper: where it is implemented, what shows it, and the verdict.
 
-Usage: python -m tools.paper_claims --data DIR    (writes docs/paper-claims.md)
+Usage: python -m tools.paper_claims --data DIR    (writes docs/results/paper-claims.md)
 
 The figures come from docs/results, which ``make paper`` writes, and from fits made now.
 """
@@ -137,7 +137,7 @@ def page(load: Load) -> str:
         (
             "Coordinate descent decreases L(Z)",
             "`srsg.coding.srsg_codes`",
-            "[all rows](results/paper-choices.md): with S as printed L rises now and then; with S "
+            "[all rows](parts/paper-choices.md): with S as printed L rises now and then; with S "
             "made symmetric never. A test has the objective that then descends",
             "holds only for a symmetric S",
         ),
@@ -156,7 +156,7 @@ def page(load: Load) -> str:
         (
             "Theorem 3.2: O(1/k^2) once the support is fixed",
             "`srsg.coding.theorem_step`",
-            "[the bound on a point of Yale-B](results/convergence.png); a test of the bound on "
+            "[the bound on a point of Yale-B](parts/convergence.png); a test of the bound on "
             "many points",
             "holds",
         ),
@@ -187,7 +187,7 @@ def page(load: Load) -> str:
         (
             "Figure 1: neighbours suggest the right points",
             "`make paper FIGURE=idea`",
-            "[a digit](results/idea.png) whose l1 code has wrong entries and whose SRSG code has "
+            "[a digit](parts/idea.png) whose l1 code has wrong entries and whose SRSG code has "
             "none; the point is chosen to show it",
             "shown on an example",
         ),
@@ -202,26 +202,26 @@ def page(load: Load) -> str:
             "`SRSG.paper()`",
             f"the paper's tables, without Multi-PIE: on {printed} of {total} rows; here, all "
             f"methods at the paper's settings: on {best} of {total} "
-            "([tables](results/summary.md))",
+            "([tables](parts/summary.md))",
             "mostly" if best < total else "holds",
         ),
         (
             "Figure 2: better than the others over a wide range of gamma and K; K near 1 or near "
             "10 regularises too little or too much",
             "`make paper FIGURE=sensitivity`",
-            "[UMIST](results/sensitivity.png)",
+            "[UMIST](parts/sensitivity.png)",
             "the range is wide; no fall towards K = 10: accuracy still rises there",
         ),
         (
             "The graph of SRSG has fewer wrong edges (supplement)",
             "`make paper FIGURE=adjacency`",
-            "[Yale-B](results/adjacency.png), with the share of wrong edges in both graphs",
+            "[Yale-B](parts/adjacency.png), with the share of wrong edges in both graphs",
             "holds",
         ),
         (
             "Robust to noise (by construction: the fit is not exact)",
             "`make paper FIGURE=robustness`",
-            "[AC over noise, outliers and corrupted pixels](results/robustness.png), all methods",
+            "[AC over noise, outliers and corrupted pixels](parts/robustness.png), all methods",
             "no: the Laplacian l1-graph bears more noise on subspaces, and all fail beyond a point",
         ),
         (
@@ -257,7 +257,7 @@ def main() -> None:
     folder = parser.parse_args().data
     warnings.simplefilter("ignore", ConvergenceWarning)
     text = page(lambda name, count: load_dataset(name, count, folder=folder).X)
-    (DOCS / "paper-claims.md").write_text(text, encoding="utf-8")
+    (DOCS / "results" / "paper-claims.md").write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

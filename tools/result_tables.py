@@ -156,8 +156,123 @@ def literature() -> str:
     return table(["data", "method", "published", "SRSG's default", "search"], rows)
 
 
+@cache
+def part_table(part: str, heading: str) -> list[list[str]]:
+    """The first table below a heading of a part: its head, then its rows."""
+    text = (RESULTS / f"{part}.md").read_text().split(f"## {heading}\n", 1)[1]
+    lines = re.search(r"(?:^\|.*\n)+", text, re.MULTILINE)
+    assert lines
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines[0].splitlines()]
+    return [rows[0], *rows[2:]]
+
+
+def columns_of(rows: list[list[str]], names: Sequence[str]) -> list[list[str]]:
+    """Some columns, each row with two decimals and its best in bold."""
+    places = [rows[0].index(name) for name in names]
+    chosen = []
+    for row in rows[1:]:
+        figures = [float(row[place].strip("*")) for place in places]
+        best = f"{max(figures):.2f}"
+        cells = [f"{figure:.2f}" for figure in figures]
+        chosen.append([row[0], *(f"**{cell}**" if cell == best else cell for cell in cells)])
+    return chosen
+
+
+GIVEN = "Accuracy, number of clusters given"
+SHOWN = {
+    "K-means": "K-means",
+    "spectral, 10-NN": "spectral",
+    "Ward": "Ward",
+    "Gaussian mixture": "mixture",
+    "Leiden, number given": "Leiden",
+    "EVoC, number wished": "EVoC",
+    "SRSG": "SRSG",
+    "search": "srsg's search",
+}
+"""Columns of the families that README.md has, and their names there."""
+OURS = {"NeighborGraph", "RidgeGraph", "l1, agreement", "SRSG", "search"}
+
+
+def families() -> str:
+    """One table over all families of data."""
+    rows = columns_of(part_table("families", GIVEN), [*SHOWN])
+    return table(["accuracy (number of sets)", *SHOWN.values()], rows)
+
+
+def losses() -> str:
+    """Where another tool is better than the search, by the table of families."""
+    head, *rows = part_table("families", GIVEN)
+    behind = []
+    for row in rows:
+        figures = {
+            name: float(cell.strip("*")) for name, cell in zip(head[1:], row[1:], strict=True)
+        }
+        ours = figures["search"]
+        others = {name: figure for name, figure in figures.items() if name not in OURS}
+        best = max(others, key=lambda name: others[name])
+        if others[best] > ours:
+            name = SHOWN.get(best, best)
+            behind.append(f"{row[0].split(' (')[0]} ({name} by {others[best] - ours:.3f})")
+    return "Another tool is ahead of the search on " + ", ".join(behind) + "."
+
+
+def counting() -> str:
+    """How far numbers of clusters are from the truth."""
+    head, *rows = part_table("families", "Number of clusters found")
+    return table(head, rows)
+
+
+def found() -> str:
+    """Accuracy where each tool finds the number of clusters."""
+    head, *rows = part_table("families", "Accuracy, number of clusters found")
+    return table(head, rows)
+
+
+def support() -> str:
+    """What the support regularisation adds, for long and for short codes."""
+    head, *rows = part_table("families", "What the support regularisation adds")
+    return table(head, rows[-3:])
+
+
+def confidence() -> str:
+    """Mean errors of calibration, by group of data sets."""
+    groups = {
+        "Sets on which it was chosen": "five sets on which it was chosen",
+        "Other sets": "other sets",
+        "Tables whose classes are not clusters": "tables whose classes are not clusters",
+        "New points": "new points",
+    }
+    rows = []
+    for heading, name in groups.items():
+        head, *lines = part_table("calibration", heading)
+        rows.append([name, lines[-1][head.index("error")].strip("*")])
+    return table(["", "mean of abs(confidence - accuracy)"], rows)
+
+
+def first_fit() -> str:
+    """What the first fit on a machine takes, and later ones."""
+    text = (RESULTS / "cold-start.md").read_text()
+    rows = {}
+    for line in re.findall(r"^\| (.+) \|$", text, re.MULTILINE):
+        cells = line.split(" | ")
+        rows[cells[0]] = cells
+    compiling, later = (rows[name] for name in ("first fit", "first fit of the next process"))
+    return (
+        "The first fit on a machine compiles the inner loops, which took "
+        f"{compiling[1].split()[0]} processor seconds; "
+        f"the next process needed {later[-1].split()[0]} s for its first fit."
+    )
+
+
 TABLES: dict[str, tuple[str, Callable[[], str]]] = {
-    "accuracy": ("README.md", accuracy),
+    "families": ("README.md", families),
+    "losses": ("README.md", losses),
+    "accuracy": ("docs/results.md", accuracy),
+    "counting": ("docs/results.md", counting),
+    "found": ("docs/comparison.md", found),
+    "support": ("docs/comparison.md", support),
+    "confidence": ("docs/results.md", confidence),
+    "first fit": ("docs/results.md", first_fit),
     "literature": ("docs/evaluation.md", literature),
     "fit times": ("docs/guide/large-data.md", fit_times),
     "active set": ("docs/theory/active-set.md", active_set),

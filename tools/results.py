@@ -2,7 +2,8 @@
 
 ``python -m tools.results`` lists the results that are older than the code that decides them, with
 the commands that make them again. ``python -m tools.results --made PART`` notes that a part of
-``docs/results/parts`` was just made by the code of this checkout.
+``docs/results/parts`` was just made by the code of this checkout. Both write the list of all parts,
+``docs/results/README.md``.
 """
 
 from __future__ import annotations
@@ -12,12 +13,14 @@ import json
 import subprocess
 from hashlib import sha256
 from importlib.metadata import version
+from os.path import relpath
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
 PARTS = ROOT / "docs" / "results" / "parts"
 MANIFEST = ROOT / "docs" / "results" / "manifest.json"
+INDEX = ROOT / "docs" / "results" / "README.md"
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")
 
 LABELS = (
@@ -59,8 +62,51 @@ COMMANDS: dict[str, tuple[str, tuple[str, ...]]] = {
         ("kernels", "coding", "points.py"),
     ),
     "house": ("python -m benchmarks.house --src OTHER/src --src src --write FILE", ("",)),
+    "memory-limits": ("python -m benchmarks.memory_limits", LABELS),
+    "mixed-tables.txt": ("python -m benchmarks.mixed_tables > FILE", (*CHOICE, "files")),
+    "explanations.txt": ("python -m benchmarks.explanations --seed 0 1 2 > FILE", CHOICE),
+    "mnist-scattering.txt": ("python benchmarks/mnist_scattering.py --data DIR > FILE", LABELS),
+    "results.json": ("python -m benchmarks", LABELS),
+    "dask-costs": ("python benchmarks/dask_cluster.py --write FILE", ("running", "coding")),
 }
 """For each part: the command that makes it, and the code in ``src/srsg`` that decides it."""
+
+ELSEWHERE = {
+    "results.json": ROOT / "benchmarks" / "results" / "results.json",
+    "dask-costs": ROOT / "docs" / "results" / "dask-costs.md",
+}
+"""Parts that are in other folders."""
+
+HEAD = """# Results: the archive
+
+What was measured, by which command, at which commit. The site has one page of results, made from
+these files; the rest is kept here, for those who want every row. `python -m tools.results` writes
+this list.
+
+| part | command | commit |
+|---|---|---|
+"""
+OTHERS = """
+Beside the parts: [notes](notes.md) on what was tried and dropped, [reliability](reliability.md)
+(`make fuzz`, `make faults`), [mutants](mutation.md) (`python -m tools.mutate`),
+[the paper's claims](paper-claims.md) (`python -m tools.paper_claims`), and
+[speed, memory and growth](../../benchmarks/results/README.md) (`make bench`).
+"""
+
+
+def file_of(part: str) -> Path:
+    """The file of a part."""
+    return ELSEWHERE.get(part) or PARTS / (part if "." in part else f"{part}.md")
+
+
+def index() -> str:
+    """The list of all parts."""
+    rows = [
+        f"| [{part}]({Path(relpath(file_of(part), MANIFEST.parent)).as_posix()})"
+        f" | `{facts['command']}` | {facts['commit']} |\n"
+        for part, facts in sorted(manifest().items())
+    ]
+    return HEAD + "".join(rows) + OTHERS
 
 
 def digest_of_code(places: tuple[str, ...]) -> str:
@@ -108,7 +154,7 @@ def note_made(part: str) -> None:
 
 def digest_of_page(part: str) -> str:
     """A digest of a part, by which changes by hand are seen."""
-    return sha256((PARTS / f"{part}.md").read_bytes()).hexdigest()[:16]
+    return sha256(file_of(part).read_bytes()).hexdigest()[:16]
 
 
 def main() -> None:
@@ -116,6 +162,7 @@ def main() -> None:
     parser.add_argument("--made", nargs="+", choices=[*COMMANDS], metavar="PART", default=[])
     for part in parser.parse_args().made:
         note_made(part)
+    INDEX.write_text(index())
     for part, command in stale().items():
         print(f"{part}: made by older code; run {command}")
 

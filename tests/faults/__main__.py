@@ -1,4 +1,4 @@
-"""``python -m faults``: make the faults, and write what came of them to docs/reliability.md.
+"""``python -m faults``: make faults, and write what came of them to docs/results/reliability.md.
 
 The rows are kept in docs/results/parts/reliability.json, so scenarios can be run one at a time
 (``--only killed``) and the page still has all of them. ``--page`` writes the page and runs nothing.
@@ -20,7 +20,7 @@ from pathlib import Path
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "reliability.md"
+PAGE = ROOT / "docs" / "results" / "reliability.md"
 KEPT = ROOT / "docs" / "results" / "parts" / "reliability.json"
 LIMITS = KEPT.with_name("memory-limits.md")
 

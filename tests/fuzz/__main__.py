@@ -1,6 +1,7 @@
 """``python -m fuzz --cases 100000 --large 2000``: random cases, small ones and then large ones.
 
-What was run goes to docs/results/parts/reliability.json and to docs/reliability.md with ``--keep``.
+What was run goes to docs/results/parts/reliability.json and, with ``--keep``, to
+docs/results/reliability.md.
 The exit code is 1 if a case was found bad.
 """
 

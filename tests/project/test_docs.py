@@ -123,7 +123,7 @@ def test_tables_of_results_are_up_to_date(monkeypatch):
 
 def test_plan_for_dask_has_the_measured_costs():
     plan = (ROOT / "examples" / "plot_million_points_dask.py").read_text()
-    costs = (DOCS / "dask-costs.md").read_text()
+    costs = (DOCS / "results" / "dask-costs.md").read_text()
     figures = re.search(
         r"scanned ([\d.]+) times .* took ([\d.]+) ps .* took ([\d.]+) ms .* ([\d.]+) rows", costs
     )

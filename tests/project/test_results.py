@@ -1,20 +1,22 @@
-"""Results: few pages, each part with its command, its commit and the code that decides it."""
+"""Results: each part with its command, its commit and the code that decides it."""
 
 from __future__ import annotations
-
-import re
 
 import pytest
 
 from tools import results
 
-PAGES = sorted((results.ROOT / "docs" / "results").glob("*.md"))
+COMPANIONS = {".csv", ".json", ".png"}
+"""What a part is drawn from, or draws."""
 
 
-def test_there_are_few_pages_and_they_show_every_part():
-    assert len(PAGES) <= 8
-    shown = [part for page in PAGES for part in re.findall(r"parts/(.+)\.md", page.read_text())]
-    assert sorted(shown) == sorted(results.COMMANDS)
+def test_every_file_of_the_archive_is_a_part():
+    files = {path for path in results.PARTS.iterdir() if path.suffix not in COMPANIONS}
+    assert files <= {results.file_of(part) for part in results.COMMANDS}
+
+
+def test_the_list_of_parts_is_up_to_date():
+    assert results.INDEX.read_text() == results.index(), "run: python -m tools.results"
 
 
 def test_every_part_is_in_the_manifest():

@@ -1,4 +1,4 @@
-"""``python -m tools.mutate``: change the code, run the tests, write docs/mutation.md.
+"""``python -m tools.mutate``: change the code, run the tests, write docs/results/mutation.md.
 
 ``run FOLDER`` tests mutants of a folder and adds to its file in docs/results; ``page`` writes the
 page from it; ``show FOLDER`` prints the mutants and what is known of them.
@@ -223,7 +223,7 @@ def main() -> None:
         command.add_argument("--only", default="", help="mutants whose name contains this")
         command.add_argument("--again", action="store_true", help="those that lived, too")
         command.add_argument("--tests", nargs="+", default=[], help="files of tests to use")
-    commands.add_parser("page", help="write docs/mutation.md")
+    commands.add_parser("page", help="write docs/results/mutation.md")
     chosen = parser.parse_args()
     if chosen.command == "run":
         run(chosen.folder, chosen.count, chosen.only, chosen.again, chosen.tests)

@@ -1,4 +1,4 @@
-"""docs/mutation.md: how many mutants the tests caught, and why the others may live."""
+"""docs/results/mutation.md: how many mutants the tests caught, and why the others may live."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from tools.mutate.mutants import LIVING, ROOT, drawn
 
-PAGE = ROOT / "docs" / "mutation.md"
+PAGE = ROOT / "docs" / "results" / "mutation.md"
 REASONS = Path(__file__).parent / "reasons.toml"
 
 HEAD = """\
