@@ -234,6 +234,14 @@ def support() -> str:
     return table(head, rows[-3:])
 
 
+def embeddings() -> str:
+    """Embedded texts: what each tool finds, and its cost."""
+    text = (RESULTS / "embeddings.md").read_text()
+    lines = re.search(r"(?:^\|.*\n)+", text, re.MULTILINE)
+    assert lines
+    return lines[0].rstrip()
+
+
 def confidence() -> str:
     """Mean errors of calibration, by group of data sets."""
     groups = {
@@ -269,6 +277,7 @@ TABLES: dict[str, tuple[str, Callable[[], str]]] = {
     "losses": ("README.md", losses),
     "accuracy": ("docs/results.md", accuracy),
     "counting": ("docs/results.md", counting),
+    "embeddings": ("docs/guide/embeddings.md", embeddings),
     "found": ("docs/comparison.md", found),
     "support": ("docs/comparison.md", support),
     "confidence": ("docs/results.md", confidence),

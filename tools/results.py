@@ -62,6 +62,7 @@ COMMANDS: dict[str, tuple[str, tuple[str, ...]]] = {
         ("kernels", "coding", "points.py"),
     ),
     "house": ("python -m benchmarks.house --src OTHER/src --src src --write FILE", ("",)),
+    "embeddings": ("python -m benchmarks.embeddings --data DIR --write FILE", CHOICE),
     "memory-limits": ("python -m benchmarks.memory_limits", LABELS),
     "mixed-tables.txt": ("python -m benchmarks.mixed_tables > FILE", (*CHOICE, "files")),
     "explanations.txt": ("python -m benchmarks.explanations --seed 0 1 2 > FILE", CHOICE),
