@@ -53,7 +53,7 @@ class Method:
         settings = {**self.settings, **self.paper_settings, **parameters}
         return self.estimator(n_clusters=n_clusters, **settings)
 
-    def default(self, n_clusters: int | str, **parameters: Any) -> Any:
+    def default(self, n_clusters: Any, **parameters: Any) -> Any:
         """The estimator with its default settings, and as many starts as all others."""
         return self.estimator(n_clusters=n_clusters, **{**self.settings, **parameters})
 

@@ -17,7 +17,9 @@ IntArray = NDArray[np.int64]
 Graph = sparse.csr_array | FloatArray
 """A weighted graph, sparse or dense."""
 
-NClusters = int | Literal["auto"]
+NClusters = int | Literal["auto"] | tuple[int, int]
+"""A number of clusters, or how it is found: any, or the best of a range, both ends included."""
+
 AssignLabels = Literal["kmeans", "discretize", "cluster_qr", "tree"]
 Affinity = Literal["agreement", "codes"]
 Bridge = float | Literal["auto"] | None

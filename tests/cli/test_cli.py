@@ -266,7 +266,7 @@ def test_info_gives_advice(tmp_path):
         r"rows: +4$",
         r"missing values: +in 1 of 5 rows +-> .*--drop-missing",
         r"duplicates: +2 rows repeat another",
-        r"rows of zeros: +2 \(rows 0, 3\)",
+        r"rows of zeros: +2 \(rows 0, 3, counted from 0\)",
         r"constant columns: 1 \(c\)",
         r"scales: .* column b outweighs",
         r"column t set aside: text",

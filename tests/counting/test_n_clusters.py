@@ -17,6 +17,7 @@ from srsg.counting.eigengaps import estimate_n_clusters
 from srsg.cutting.cut import CutOptions
 from srsg.datasets import make_trefoil_knots, make_union_of_subspaces
 from srsg.metrics import clustering_accuracy
+from srsg.persistence import load_model, save_model
 from srsg.running import ThreadEngine
 from srsg.running.progress import Progress
 
@@ -133,6 +134,23 @@ def test_a_graph_without_edges_is_refused():
         cluster_graph(np.zeros((5, 5)), "auto")
     with pytest.raises(ValueError, match="no edges"):
         L1Graph("auto", lam=2.0).fit(np.random.default_rng(0).standard_normal((20, 4)))
+
+
+def test_a_range_limits_the_number(tmp_path):
+    X, _ = make_union_of_subspaces(60, n_subspaces=3, random_state=0)
+    free = L1Graph("auto", random_state=0).fit(X)
+    assert L1Graph((2, 5), random_state=0).fit(X).n_clusters_ == free.n_clusters_ == 3
+    model = L1Graph((4, 6), random_state=0).fit(X)
+    assert model.n_clusters_ in (4, 5, 6)
+    assert model.labels_.max() + 1 == model.n_clusters_
+    assert set(model.cluster_counts_) <= {4, 5, 6}
+    save_model(model, tmp_path / "m.srsg")
+    assert load_model(tmp_path / "m.srsg").n_clusters == (4, 6)
+    for wrong in ((6, 4), (1, 3), (3,), (3.0, 4)):
+        with pytest.raises(ValueError, match=r"n_clusters=\(.* must be a range"):
+            L1Graph(wrong).fit(X)
+    with pytest.raises(ValueError, match="exceeds the number of points"):
+        L1Graph((61, 70)).fit(X)
 
 
 def test_other_words_are_refused():

@@ -136,7 +136,7 @@ def test_wishes_that_cannot_be_met(tmp_path, options, message):
     [
         ("l.csv", "1\n2\n", "2 labels do not fit an array of 4 x 3"),
         ("l.csv", "a,b\n1,2\n", "2 columns and none is called label"),
-        ("l.csv", "id,label\n1,2\n3\n", "row 3 has no label"),
+        ("l.csv", "id,label\n1,2\n3\n", "line 3 has no label"),
         ("l.csv", "\n\n", "has no labels"),
         ("l.txt", "", "is empty"),
     ],
@@ -170,7 +170,7 @@ def test_missing_libraries_are_named(tmp_path, monkeypatch, name, reader, module
         raw(tmp_path / name)
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(ModuleNotFoundError, match=rf"need {library}: pip install 'srsg\[files\]'"):
-        read_here(tmp_path / name, reader, Request())
+        read_here([tmp_path / name], [reader], Request())
 
 
 def test_a_library_that_is_missing_in_the_other_process_is_named():

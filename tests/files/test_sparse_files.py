@@ -72,7 +72,7 @@ def test_facts_about_a_sparse_matrix():
     facts = {fact.about: fact for fact in inspect_table(Table(X, np.arange(4)))}
     assert facts["sparse matrix"].found.startswith("3 non-zeros, 25.00% of all values")
     assert facts["duplicates"].found == "1 row repeats another"
-    assert facts["rows of zeros"].found == "1 (row 2)"
+    assert facts["rows of zeros"].found == "1 (row 2, counted from 0)"
     assert facts["empty columns"].found == "1"
 
 

@@ -249,3 +249,62 @@ def test_wide_text_is_split_in_blocks_that_hold_a_line(tmp_path):
     np.savetxt(tmp_path / "f.csv", wide, delimiter=",", fmt="%.17g")
     np.testing.assert_array_equal(read_points(tmp_path / "f.csv").X, wide)
     assert X.shape == (4, 3)
+
+
+@pytest.mark.parametrize(
+    "above", ["Sales of 2024\n\n", "Sales;;\n;;\n", '"Shops, sales"\nmade by me\n\n']
+)
+def test_a_title_above_the_names_is_found(tmp_path, above):
+    body = CSV.replace(",", ";") if ";" in above else CSV
+    table = read_points(text(tmp_path / "f.csv", above + body), labels="kind")
+    np.testing.assert_array_equal(table.X, ROWS)
+    assert table.feature_names == ("a", "b")
+    assert "above the table left out: '" in table.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("content", "n_columns"),
+    [
+        (",x\n0,1.5\n1,2.5\n", 1),  # the index of pandas, without a name
+        ("x\na,1.5\nb,2.5\n", 1),  # names of rows, as R writes them
+        ("a,b,c\n1.5,,\n2,5,6\n", 3),
+    ],
+)
+def test_rows_with_one_field_are_not_all_titles(tmp_path, content, n_columns):
+    table = read_points(text(tmp_path / "f.csv", content), keep_missing=True)
+    assert table.X.shape == (2, n_columns)
+
+
+def test_titles_and_sheets_of_a_spreadsheet(tmp_path):
+    rows = [["Sales of 2024"], [""], ["a", "b"], *ROWS]
+    table = read_points(sheets(tmp_path / "f.xlsx", s=rows))
+    np.testing.assert_array_equal(table.X, ROWS)
+    assert table.notes == ("1 line above the table left out: 'Sales of 2024'",)
+    path = sheets(tmp_path / "g.xlsx", about=[["by me", "to you"]] * 3, sales=[["a", "b"], *ROWS])
+    with pytest.raises(FileError, match=r"sheet about is read, not sales; variable=\.\.\. names"):
+        read_points(path)
+
+
+def test_several_tables_are_one(tmp_path):
+    first = text(tmp_path / "1.csv", "shop,a,b\nx,1,2\ny,3,4\n")
+    second = text(tmp_path / "2.csv", "shop;b;a\nz;4,5;5\n")
+    pyarrow.parquet.write_table(
+        pa.table({"shop": ["w"], "a": [7], "b": [8.5]}), tmp_path / "3.parquet"
+    )
+    table = read_points([first, second, tmp_path / "3.parquet"], keep_frame=True)
+    np.testing.assert_array_equal(table.X, [[1, 2], [3, 4], [5, 4.5], [7, 8.5]])
+    assert table.row_ids.tolist() == ["x", "y", "z", "w"]
+    mixed = text(tmp_path / "4.csv", "shop,a,b\nv,none,9\n")
+    with pytest.raises(FileError, match=r"4\.csv: column a, row 2 .*'none' is not a number"):
+        read_points([first, mixed], columns=["a", "b"])
+    other = text(tmp_path / "5.csv", "shop,a,c\nv,1,9\n")
+    with pytest.raises(FileError, match=r"file 2 has other columns than the first \(b, c\)"):
+        read_points([first, other])
+    np.save(tmp_path / "6.npy", X)
+    with pytest.raises(FileError, match="only tables can be read as one"):
+        read_points([first, tmp_path / "6.npy"])
+
+
+def test_rows_keep_their_names_if_columns_are_chosen(tmp_path):
+    path = text(tmp_path / "f.csv", "a,b,id\n1.5,2,70\n3,4.25,50\n")
+    assert read_points(path, columns=["b", "a"]).row_ids.tolist() == [70, 50]

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,6 +17,7 @@ from srsg import NeighborGraph, PreparedClusterer, explain
 from srsg.files import FileError, read_points
 from srsg.persistence import load_model, save_model
 from srsg.report import write_report
+from support.cli_runs import good, the_error
 from support.file_samples import text
 from support.pages import Page
 
@@ -84,3 +88,52 @@ def test_texts_that_share_no_words_are_refused(tmp_path):
         read_points(path, treat={"a": "text"})
     with pytest.raises(FileError, match="only one column can be treated as text, not a, b"):
         read_points(path, treat={"a": "text", "b": "text"})
+
+
+def fake_encoder(monkeypatch):
+    """A library that counts letters, and knows one model."""
+
+    class StaticModel:
+        @classmethod
+        def from_pretrained(cls, name):
+            if name != "letters":
+                raise FileNotFoundError(f"{name} is not there")
+            return cls()
+
+        def encode(self, texts):
+            return np.array([[words.count(sign) for sign in "aeiou"] for words in texts], float)
+
+    monkeypatch.setitem(sys.modules, "model2vec", SimpleNamespace(StaticModel=StaticModel))
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
+    monkeypatch.setitem(sys.modules, "wordllama", None)
+
+
+@pytest.mark.parametrize("name", ["letters", "model2vec:letters"])
+def test_an_encoder_makes_vectors_of_texts(path, tmp_path, monkeypatch, name):
+    fake_encoder(monkeypatch)
+    table = read_points(path, treat={"note": "text"}, encoder=name)
+    np.testing.assert_array_equal(table.X[:, 0], [words.count("a") for words in TEXTS])
+    assert table.feature_names == tuple(f"note {place}" for place in range(5))
+    assert f"used as vectors: note ({name})" in table.notes
+    model = PreparedClusterer(NeighborGraph(2, n_neighbors=5), rules=table.rules).fit(table.X)
+    save_model(model, tmp_path / "m.srsg")
+    again = read_points(path, rules=load_model(tmp_path / "m.srsg").rules)
+    np.testing.assert_array_equal(again.X, table.X)
+
+
+def test_clusters_of_encoded_texts_are_named_by_words(path, tmp_path, monkeypatch):
+    fake_encoder(monkeypatch)
+    page = tmp_path / "p.html"
+    wanted = ("--text", "note", "--encoder", "letters", "-k", 2, "-m", "kmeans", "--report", page)
+    done = good("cluster", path, *wanted, "-o", tmp_path / "l.csv")
+    assert re.search(r"cluster 0, \d+ points: '\w+'", done.stderr)
+    assert TEXTS[0] in page.read_text() or TEXTS[1] in page.read_text()
+
+
+def test_a_missing_encoder_is_named_and_not_downloaded(path, monkeypatch):
+    fake_encoder(monkeypatch)
+    reason = r"no such model is on this machine, and none is downloaded \(sentence-transformers is"
+    with pytest.raises(FileError, match=rf"encoder=words: {reason} not .*words is not there"):
+        read_points(path, treat={"note": "text"}, encoder="words")
+    assert os.environ["HF_HUB_OFFLINE"] == "1"
+    assert "--encoder is for texts" in the_error("cluster", path, "--encoder", "letters", code=2)

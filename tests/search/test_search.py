@@ -232,6 +232,14 @@ def test_iris_is_counted():
     assert 3 in search.best_counts(3)
 
 
+def test_a_range_limits_the_search():
+    search = StabilitySearch(n_clusters=(4, 6), random_state=0).fit(load_iris().data[::2])
+    assert search.n_clusters_ in (4, 5, 6)
+    assert len(set(search.labels_)) == search.n_clusters_
+    assert set(search.results_["n_clusters"]) <= {4, 5, 6}
+    assert set(search.cluster_counts_) <= {4, 5, 6}
+
+
 def test_a_row_of_zeros_leaves_the_candidates_that_can_take_it():
     X = load_iris().data.copy()
     X[3] = 0.0

@@ -17,7 +17,7 @@ MOST_CHANGES = 3
 
 
 def cluster(
-    data: str = options.DATA,
+    data: list[str] = options.DATA,
     clusters: Any = options.CLUSTERS,
     *,
     fitting: Fitting,
@@ -44,13 +44,14 @@ def cluster(
         with progress.stage("loading", 1):
             from srsg import config_context
             from srsg.cli import inputs, outputs
+            from srsg.files.reading import display_name
             from srsg.files.writing import as_json
 
             engine = fitting.scheduler or "threads"
             limits = {"max_memory": fitting.max_memory, "max_time": fitting.max_time}
             settings = config_context(engine=engine, **limits)
             estimator = make_estimator(method, clusters, fitting, files)
-            outputs.check_files(files, [data, reading.labels])
+            outputs.check_files(files, [*data, reading.labels])
         table = inputs.read(
             *(data, reading, progress),
             impute=preparing.impute,
@@ -70,7 +71,9 @@ def cluster(
             tell(progress, inputs.notes_on_cost(model, X, clusters, fitting, progress))
         with settings, announce_compiling(progress), _advice_if_stopped(fitting):
             model.fit(X)
-        result = outputs.Result(data, method.name, model, table, X, time.perf_counter() - start)
+        result = outputs.Result(
+            display_name(data), method.name, model, table, X, time.perf_counter() - start
+        )
         with progress.stage("other numbers of clusters", 1):
             choices = _choices(result.estimator, clusters)
         tell(progress, choices)
@@ -101,7 +104,7 @@ def _advice_if_stopped(fitting: Fitting) -> Iterator[None]:
         raise KeyboardInterrupt(advice) from None
 
 
-def _choices(estimator: Any, clusters: int | str) -> list[str]:
+def _choices(estimator: Any, clusters: Any) -> list[str]:
     """Notes on what the program chose, and why."""
     lines = []
     if hasattr(estimator, "best_name_"):
@@ -112,7 +115,9 @@ def _choices(estimator: Any, clusters: int | str) -> list[str]:
     if getattr(estimator, "approximation_", None) is not None:
         lines.append(f"{estimator.approximation_} --time and --memory allow more.")
     if clusters == options.AUTO:
-        lines += _counted(estimator)
+        lines += _counted(estimator, "-k was not given")
+    elif isinstance(clusters, tuple):
+        lines += _counted(estimator, f"Of {clusters[0]} to {clusters[1]} clusters")
     if not getattr(estimator, "structure_found_", True):
         lines.append(
             "No structure was found: random points have clusters like these, so they may mean "
@@ -121,17 +126,17 @@ def _choices(estimator: Any, clusters: int | str) -> list[str]:
     return lines
 
 
-def _counted(estimator: Any) -> list[str]:
+def _counted(estimator: Any, start: str) -> list[str]:
     """The number of clusters that was found, how sure it is, and what others would change."""
     from srsg.estimators.base import scored_counts
 
     number = estimator.n_clusters_
     counted = scored_counts(estimator) if hasattr(estimator, "cluster_counts_") else None
     if counted is None or counted.sure:
-        return [f"-k was not given: {number} clusters were found."]
+        return [f"{start}: {number} clusters were found."]
     others = " or ".join(str(other) for other, _ in counted.others())
     either = f" (or {others})" if others else ""
-    lines = [f"-k was not given: probably {number} clusters{either}."]
+    lines = [f"{start}: probably {number} clusters{either}."]
     for other in estimator.other_counts_:
         for whole, parts in list(other.parts.items())[:MOST_CHANGES]:
             merged = f"clusters {', '.join(map(str, parts))} are one"

@@ -17,7 +17,7 @@ SEARCH = Method(AUTO, "search by stability", None, "srsg:StabilitySearch")
 # Options that need the points in this process; with --scheduler, points stay on the cluster.
 NEED_POINTS = (
     *("drop_missing", "image_size", "gray", "id_column", "keep_ids", "scale", "impute"),
-    *("treat", "text", "skip_rows"),
+    *("treat", "text", "encoder", "skip_rows"),
     *("affine", "n_candidates", "append", "model", "report"),
 )
 
@@ -117,13 +117,16 @@ class Writing:
         return {content: path for content, path in files.items() if path is not None}
 
 
-def check_combinations(method: Method, clusters: int | str, *groups: Any) -> None:
+def check_combinations(method: Method, clusters: Any, *groups: Any) -> None:
     """Raise an error for options that cannot be combined; ``groups`` hold all options but -k."""
     options_given = [item for group in groups for item in vars(group).items()]
     given = {name for name, value in options_given if value not in (None, False, "none", [], 0)}
     no_graph, name = not method.builds_graph, method.name
     problems = [
-        (no_graph and clusters == AUTO, f"the method {name} needs a number of clusters: -k."),
+        (
+            no_graph and not isinstance(clusters, int),
+            f"the method {name} needs a number of clusters: -k.",
+        ),
         (no_graph and "graph" in given, f"--graph is not an option of the method {name}."),
         (method is SEARCH and clusters == 1, "-k 1 needs a method: --method."),
         ({"features", "model"} <= given, "--model cannot be combined with --features."),
@@ -137,7 +140,7 @@ def check_combinations(method: Method, clusters: int | str, *groups: Any) -> Non
             raise typer.BadParameter(message)
 
 
-def make_estimator(method: Method, clusters: int | str, fitting: Fitting, files: Writing) -> Any:
+def make_estimator(method: Method, clusters: Any, fitting: Fitting, files: Writing) -> Any:
     """The method's estimator, or an error for an option that it does not have."""
     parameters = fitting.parameters()
     known = signature(method.estimator).parameters

@@ -34,7 +34,7 @@ OUTPUT = options.option("The table: .csv or .md.", "-o", "--output")
 
 
 def compare(
-    data: str = options.DATA,
+    data: list[str] = options.DATA,
     clusters: int | None = CLUSTERS,
     names: Any = NAMES,
     output: Path | None = OUTPUT,
@@ -60,7 +60,7 @@ def compare(
             from srsg.cutting.cut import check_cluster_count
             from srsg.estimators.prepared import Columns
 
-            outputs.check_outputs({"--output": (output, (".csv", ".md"))}, [data, reading.labels])
+            outputs.check_outputs({"--output": (output, (".csv", ".md"))}, [*data, reading.labels])
         table = inputs.read(data, reading, progress, impute=preparing.impute)
         if clusters is None:
             if table.y is None:

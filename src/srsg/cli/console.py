@@ -40,7 +40,7 @@ _RANGE = re.compile(r"The '(\w+)' parameter of \w+")
 
 # A parameter with its value, as in messages of this library.
 _VALUE = re.compile(
-    r"\b(affine|columns|drop_missing|encoding|gamma|l1_ratio|labels|lam|lam_divisor|max_memory"
+    r"\b(affine|columns|drop_missing|encoder|encoding|gamma|l1_ratio|labels|lam|lam_divisor|max_memory"
     r"|max_time|n_candidates|n_clusters|n_neighbors|n_nonzero|novelty|scale_neighbor|skip_rows|step"
     r"|store|variable)"
     r"=(True\b|\.\.\.|)"

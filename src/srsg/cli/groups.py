@@ -69,6 +69,12 @@ class Reading:
     text: str | None = reading(
         "The column of texts to cluster by; short for --treat COLUMN=text.", metavar="COLUMN"
     )
+    encoder: str | None = reading(
+        "A model on this machine that makes vectors of the texts: wordllama, or the name of one of "
+        "sentence-transformers or model2vec.",
+        metavar="NAME",
+        show_default="words, by TF-IDF",
+    )
     variable: str | None = reading("The array or sheet to use, in a file with several.")
     image_size: Any = reading("Resize images to this size.", metavar="HxW", parser=parse_size)
     gray: bool = reading("Convert images to gray.", "--gray", default=False)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from srsg.files import Table
 
 
-def info(data: str = options.DATA, *, reading: Reading, json: bool = options.JSON) -> None:
+def info(data: list[str] = options.DATA, *, reading: Reading, json: bool = options.JSON) -> None:
     """Show what is in a file, what srsg cluster will do with it, and how to solve problems."""
     with bars(json) as progress:
         from srsg.cli.inputs import check_reading

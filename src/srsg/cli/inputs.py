@@ -37,7 +37,7 @@ FILLED = {
 
 
 def read(
-    data: str,
+    data: Sequence[str],
     reading: Reading,
     progress: Progress,
     *,
@@ -51,7 +51,7 @@ def read(
 
     Parameters
     ----------
-    data : str
+    data : sequence of str
         DATA of the command.
     reading : Reading
         The options.
@@ -75,8 +75,10 @@ def read(
         else:
             from srsg.running.dask.files import read_table_on
 
+            if len(data) > 1:
+                raise typer.BadParameter("--scheduler reads one file.")
             chosen = {name: vars(reading)[name] for name in ("labels", "columns", "variable")}
-            table = read_table_on(scheduler, data, **chosen)
+            table = read_table_on(scheduler, data[0], **chosen)
     check_reading(data, reading, table)
     tell(progress, [*table.notes, *_notes_on_gaps(table.X, impute)])
     if append:
@@ -87,7 +89,7 @@ def read(
     return table
 
 
-def check_reading(data: str, reading: Reading, table: Table) -> None:
+def check_reading(data: Sequence[str], reading: Reading, table: Table) -> None:
     """Raise an error for options that say nothing about a file of this kind."""
     kinds = {
         "images": (table.image_shape, ("image_size", "gray")),
@@ -95,6 +97,7 @@ def check_reading(data: str, reading: Reading, table: Table) -> None:
             table.feature_names,
             ("columns", "treat", "text", "id_column", "keep_ids", "encoding"),
         ),
+        "texts (--text)": (table.texts is not None, ("encoder",)),
     }
     for kind, (is_kind, names) in kinds.items():
         given = [name for name in names if getattr(reading, name)]
@@ -104,7 +107,7 @@ def check_reading(data: str, reading: Reading, table: Table) -> None:
             )
 
 
-def check_size(data: str, table: Table, method: Method) -> None:
+def check_size(data: Sequence[str], table: Table, method: Method) -> None:
     """Raise an error if a method that builds a graph needs more points or columns."""
     from srsg.search.search import LEAST_POINTS
 
@@ -123,7 +126,7 @@ def check_size(data: str, table: Table, method: Method) -> None:
         )
 
 
-def check_width(data: str, table: Table, expected: int) -> None:
+def check_width(data: Sequence[str], table: Table, expected: int) -> None:
     """Raise an error if a model was fitted on another number of columns."""
     width = table.X.shape[1]
     if width != expected:
@@ -218,9 +221,7 @@ def notes_on_near_rows(X: Any) -> list[str]:
     ]
 
 
-def notes_on_cost(
-    model: Any, X: Any, clusters: int | str, fitting: Fitting, run: Progress
-) -> list[str]:
+def notes_on_cost(model: Any, X: Any, clusters: Any, fitting: Fitting, run: Progress) -> list[str]:
     """A note if a method, named by the user, will take longer than the search would."""
     from srsg.counting.reproducibility import ScoredCounts
     from srsg.running.config import in_seconds, time_in_words
@@ -230,7 +231,7 @@ def notes_on_cost(
         return []
     tried = clone(model)
     clusterer_of(tried).set_params(store=None)  # which is for the graph of all points
-    counted = ScoredCounts.given(TYPICAL if isinstance(clusters, str) else clusters)
+    counted = ScoredCounts.given(clusters if isinstance(clusters, int) else TYPICAL)
     winner = Winner(tried, X, counted, None, fitting.random_state, run)
     limit, memory = in_seconds(fitting.max_time), winner.memory_of(X.shape[0])
     seconds = winner.seconds_of_all(limit)

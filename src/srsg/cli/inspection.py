@@ -73,7 +73,7 @@ def inspect_table(table: Table) -> list[Fact]:
     >>> for fact in inspect_table(Table(X, np.arange(3)))[4:7]:
     ...     print(f"{fact.about}: {fact.found}")
     duplicates: 1 row repeats another
-    rows of zeros: 1 (row 2)
+    rows of zeros: 1 (row 2, counted from 0)
     near-duplicates: not counted: in few columns, rows are close to each other
     """
     X = table.X
@@ -93,7 +93,7 @@ def inspect_table(table: Table) -> list[Fact]:
         _classes(table),
         _missing(table),
         _repeated(X.shape[0] - n_distinct),
-        _zero_rows(np.flatnonzero((X != 0).sum(axis=1) == 0)),
+        _zero_rows(table, np.flatnonzero((X != 0).sum(axis=1) == 0)),
         *others,
     ]
 
@@ -162,8 +162,10 @@ def _nearly_repeated(X: NDArray) -> Fact:
     return _counted("near-duplicates", number, text, advice)
 
 
-def _zero_rows(rows: NDArray[np.intp]) -> Fact:
-    text = f" (row{'s' if rows.size > 1 else ''} {name_rows(rows)})"
+def _zero_rows(table: Table, rows: NDArray[np.intp]) -> Fact:
+    if table.kept_rows is not None:  # rows are counted as the file does
+        rows = table.kept_rows[rows]
+    text = f" (row{'s' if rows.size > 1 else ''} {name_rows(rows)}, counted from 0)"
     advice = "no direction: all methods but sc, smce and kmeans put them into the largest cluster"
     return _counted("rows of zeros", rows.size, text, advice)
 

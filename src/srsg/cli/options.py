@@ -32,11 +32,16 @@ fitting = partial(option, rich_help_panel="Method", show_default="the method's")
 writing = partial(option, rich_help_panel="Output")
 
 
-def parse_count(text: str) -> int | str:
-    """A number of clusters, or auto."""
-    if not re.fullmatch(rf"[1-9]\d*|{AUTO}", text):
-        raise typer.BadParameter(f"{text!r} is neither a number of clusters nor auto.")
-    return text if text == AUTO else int(text)
+def parse_count(text: str) -> int | str | tuple[int, int]:
+    """A number of clusters, a range of numbers, or auto."""
+    if text == AUTO:
+        return AUTO
+    found = re.fullmatch(r"([1-9]\d*)(?:-([1-9]\d*))?", text)
+    if found is None or (found[2] and not 1 < int(found[1]) <= int(found[2])):
+        raise typer.BadParameter(
+            f"{text!r} is neither a number of clusters, nor a range such as 3-6, nor auto."
+        )
+    return (int(found[1]), int(found[2])) if found[2] else int(found[1])
 
 
 def parse_method(text: str) -> str:
@@ -82,11 +87,16 @@ def parse_treatments(given: list[str]) -> dict[str, str]:
 DATA: Any = typer.Argument(
     metavar="DATA",
     help="A file (.csv .tsv, also .gz, .xlsx .xls .ods .json .jsonl .parquet .feather .npy .npz "
-    ".mat .h5 .hdf5), a folder of images, or - for CSV from standard input.",
+    ".mat .h5 .hdf5), several tables to be read as one, a folder of images, or - for CSV from "
+    "standard input.",
     show_default=False,
 )
 CLUSTERS = option(
-    "Number of clusters.", "-k", "--clusters", default=AUTO, parser=parse_count, metavar="NUMBER"
+    "Number of clusters, a range such as 3-6 to choose from, or auto.",
+    *("-k", "--clusters"),
+    default=AUTO,
+    parser=parse_count,
+    metavar="NUMBER",
 )
 SEED = option("Seed of K-means; the same seed gives the same labels.", "--seed", default=0, min=0)
 JOBS = option(

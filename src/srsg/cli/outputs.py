@@ -20,6 +20,7 @@ from srsg.explaining.unwrapping import clusterer_of
 from srsg.files import FileError, Table, append_labels, check_writable, write_graph, write_labels
 from srsg.files.errors import count_of, ending_of
 from srsg.files.graphs import GRAPH_ENDINGS
+from srsg.files.texts import text_rule, weighed_words
 from srsg.files.writing import LABEL_ENDINGS, TABLE_ENDINGS
 from srsg.metrics import scores
 
@@ -129,20 +130,21 @@ class Result:
     def explanation(self) -> Explanation | None:
         """What the clusters are, in the units of a table; None if its columns have no names."""
         table = self.table
-        if any(rule.kind == "vector" for rule in table.rules or ()):
+        points, rules, texts = table.X, table.rules, table.texts
+        vectors = any(rule.kind == "vector" for rule in rules or ())
+        if vectors and texts is not None:  # its words say more than its numbers
+            try:
+                rules = (text_rule(self.data, "text", texts.tolist()),)
+            except FileError:
+                return None
+            points = weighed_words(rules[0], texts.tolist())
+        elif vectors or (texts is None and not isinstance(self.X, np.ndarray)):
             return None
         if table.feature_names is None or table.image_shape or self.X is not table.X:
             return None
-        if not isinstance(self.X, np.ndarray) and table.texts is None:
-            return None
-        return explain(
-            self.model,
-            table.X,
-            names=table.feature_names,
-            rules=table.rules,
-            texts=table.texts,
-            certainty=self.confidence,
-        )
+        names = table.feature_names
+        known: Any = {"rules": rules, "texts": texts, "certainty": self.confidence}
+        return explain(self.model, points, names=names, **known)
 
     def write(self, files: Writing) -> None:
         """Write all files that are asked for, each atomically."""

@@ -22,7 +22,7 @@ NOVELTY = options.option(
 
 def predict(
     model: Path = MODEL,
-    data: str = options.DATA,
+    data: list[str] = options.DATA,
     output: Path = options.LABELS_FILE,
     append: bool = options.APPEND,
     *,
@@ -46,7 +46,7 @@ def predict(
             from srsg.persistence import load_model
 
             files = Writing(output, append, graph=None, model=None, report=None)
-            outputs.check_files(files, [data, model, reading.labels])
+            outputs.check_files(files, [*data, model, reading.labels])
             check_file(model)
             fitted = load_model(model)
         names = getattr(fitted, "feature_names_in_", None)

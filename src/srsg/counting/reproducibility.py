@@ -8,14 +8,14 @@ twice.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from srsg.cutting.affinity import cluster_weights
-from srsg.types import FloatArray, Graph, IntArray
+from srsg.types import FloatArray, Graph, IntArray, NClusters
 
 DENSE_UP_TO = 12
 """Up to here every number of clusters is tried."""
@@ -127,6 +127,27 @@ class ScoredCounts:
     def given(cls, n_clusters: int) -> Self:
         """A number that nobody counted."""
         return cls(n_clusters, np.array([n_clusters]), np.full(1, np.nan), False)
+
+    def within(self, wanted: NClusters) -> Self:
+        """The same, limited to the numbers in a range, if one is wanted.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from srsg.counting.reproducibility import ScoredCounts
+        >>> tried = ScoredCounts(2, np.array([2, 3, 4]), np.array([0.9, 0.7, 0.8]), True)
+        >>> tried.within((3, 6)).n_clusters, tried.within("auto").n_clusters
+        (4, 2)
+        """
+        if not isinstance(wanted, tuple):
+            return self
+        inside = (self.counts >= wanted[0]) & (self.counts <= wanted[1])
+        if not inside.any():  # the nearer end: nothing speaks for another number
+            nearest = np.clip([self.n_clusters], *wanted)
+            return replace(self, n_clusters=int(nearest[0]), counts=nearest, scores=np.zeros(1))
+        counts, scores = self.counts[inside], self.scores[inside]
+        chosen = self.n_clusters if self.n_clusters in counts else int(counts[scores.argmax()])
+        return replace(self, n_clusters=chosen, counts=counts, scores=scores)
 
     def others(self) -> list[tuple[int, float]]:
         """The best number below and the best above that are clearly different, with their scores.

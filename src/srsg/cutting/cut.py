@@ -39,7 +39,16 @@ from srsg.graph import FittedGraph
 from srsg.points import EqualPoints
 from srsg.running import Engine, ThreadEngine, thread_pools
 from srsg.running.warnings import warn_user
-from srsg.types import Affinity, AssignLabels, Cut, FloatArray, Graph, IntArray, RandomState
+from srsg.types import (
+    Affinity,
+    AssignLabels,
+    Cut,
+    FloatArray,
+    Graph,
+    IntArray,
+    NClusters,
+    RandomState,
+)
 
 
 @dataclass(frozen=True)
@@ -296,8 +305,16 @@ Weighted = tuple[FloatArray, FloatArray | None]
 """Points, and how many times each counts, if not once."""
 
 
-def check_cluster_count(count: int, n_points: int, name: str = "n_clusters") -> None:
-    """Raise a ValueError unless it is a number from 1 to that of the points."""
+def check_cluster_count(count: NClusters, n_points: int, name: str = "n_clusters") -> None:
+    """Raise a ValueError unless it is a number from 1 to that of the points, a range, or "auto"."""
+    if count == "auto":
+        return
+    if isinstance(count, tuple):
+        if len(count) != 2 or not all(isinstance(end, Integral) for end in count):
+            raise ValueError(f"{name}={count!r} must be a range of two whole numbers.")
+        if not 2 <= count[0] <= count[1]:
+            raise ValueError(f"{name}={count!r} must be a range from 2 or more, such as (3, 6).")
+        count = count[0]
     if not isinstance(count, Integral) or isinstance(count, bool) or count < 1:
         raise ValueError(f"{name}={count!r} must be a whole number, 1 or more.")
     if count > n_points:

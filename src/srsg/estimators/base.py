@@ -79,8 +79,9 @@ class GraphClusterer(
 
     Parameters
     ----------
-    n_clusters : int or "auto"
-        Number of clusters; "auto" finds it, see :mod:`srsg.counting.counts`.
+    n_clusters : int, "auto" or (int, int)
+        Number of clusters; "auto" finds it, see :mod:`srsg.counting.counts`, and a range such as
+        (3, 6) does the same within both ends.
     n_candidates : int or None
         Code every point over this many candidates, found by an index, instead of over all
         points (None): for data too large to compare all pairs. Codes are exact on their
@@ -184,7 +185,7 @@ class GraphClusterer(
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_clusters": [AT_LEAST_ONE, StrOptions({"auto"})],
+        "n_clusters": [AT_LEAST_ONE, StrOptions({"auto"}), tuple],
         "affinity": [StrOptions({"agreement", "codes"})],
         "n_neighbors": [AT_LEAST_ONE],
         "affine": ["boolean", POSITIVE],
@@ -249,8 +250,7 @@ class GraphClusterer(
         self
         """
         with self._running(X, sample_weight) as (coder, points, names, run, weights):
-            if self.n_clusters != "auto":
-                cut.check_cluster_count(self.n_clusters, points.shape[0])
+            cut.check_cluster_count(self.n_clusters, points.shape[0])
             graph = build_graph(coder, points, run, weights)
             clusters, counted = self._cut(graph, run)
         return self._learn(graph, names, clusters, counted)
@@ -290,8 +290,7 @@ class GraphClusterer(
         """
         check_is_fitted(self, "graph_")
         self._validate_params()
-        if self.n_clusters != "auto":
-            cut.check_cluster_count(self.n_clusters, self.graph_.n)
+        cut.check_cluster_count(self.n_clusters, self.graph_.n)
         run = ThreadEngine(self.n_jobs, progress_for(self.verbose))
         learnt = vars(self)
         names = {name: learnt[name] for name in INPUT_NAMES if name in learnt}
@@ -488,7 +487,7 @@ class GraphClusterer(
 
         Parameters
         ----------
-        n_clusters : int, "auto" or None
+        n_clusters : int, "auto", (int, int) or None
             Number of clusters; None keeps the embedding of the last fit and its number.
         nested : bool
             Merge clusters of the last fit, or split them, as their tree does: ``relabel(5,
@@ -513,8 +512,7 @@ class GraphClusterer(
         if n_clusters is None and self.assign_labels == "tree":
             n_clusters = self.n_clusters_
         if n_clusters is not None:
-            if n_clusters != "auto":
-                cut.check_cluster_count(n_clusters, graph.n)
+            cut.check_cluster_count(n_clusters, graph.n)
             return self._cut(graph, run, n_clusters, state)[0].labels
         # One row for each distinct point, as K-means had them in the fit.
         vectors = self.embedding_ if graph.equal.all_differ else self.embedding_[graph.equal.first]
@@ -707,8 +705,8 @@ class GraphClusterer(
         if run.on_cluster:
             run = ThreadEngine(self.n_jobs, run.progress)
         options, counted = self._cut_options(), None
-        if n_clusters == "auto":
-            counted = count_clusters(graph, options, random_state, run)
+        if not isinstance(n_clusters, Integral):
+            counted = count_clusters(graph, options, random_state, run).within(n_clusters)
             n_clusters = counted.n_clusters
         clusters = cut.cut_graph(graph, n_clusters, options, random_state, run)
         return clusters, counted and with_structure(counted, graph, clusters)

@@ -1,5 +1,7 @@
 """A graph given as a matrix, clustered: the spectral step of every method here by itself."""
 
+from typing import Literal
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
@@ -10,12 +12,12 @@ from srsg.cutting.cut import check_cluster_count, label_embedding
 from srsg.cutting.embedding import auto_bridge, embedded_graph
 from srsg.cutting.tree import graph_tree
 from srsg.running import ThreadEngine
-from srsg.types import AssignLabels, Bridge, Cut, Graph, IntArray, Matrix, NClusters, RandomState
+from srsg.types import AssignLabels, Bridge, Cut, Graph, IntArray, Matrix, RandomState
 
 
 def cluster_graph(
     affinity: Matrix,
-    n_clusters: NClusters,
+    n_clusters: int | Literal["auto"],
     *,
     neighbors: IntArray | None = None,
     bridge: Bridge = "auto",
@@ -81,7 +83,7 @@ def cluster_graph(
     if neighbors is not None:
         neighbors = check_neighbors(neighbors, graph.shape[0])
     engine = ThreadEngine(n_jobs)
-    if n_clusters == "auto":
+    if isinstance(n_clusters, str):
         n_clusters = estimate_n_clusters(graph, engine=engine).n_clusters
     check_cluster_count(n_clusters, graph.shape[0])
     if n_eigenvectors is not None:

@@ -84,6 +84,38 @@ class Columns:
         return [rule.column for rule in self.rules]
 
 
+def joined(name: str, frames: Sequence[Frame]) -> Frame:
+    """Several tables as one; all must have the columns of the first, in any order."""
+    first, *others = frames
+    if not others:
+        return first
+    names = first.table.column_names
+    for place, other in enumerate(others, 2):
+        missing = {*names} ^ {*other.table.column_names}
+        if missing or other.has_header != first.has_header or other.index or first.index:
+            raise FileError(
+                f"{name}: file {place} has other columns than the first"
+                f"{f' ({_listed(sorted(missing), 5)})' if missing else ''}."
+            )
+    tables = [frame.table.select(names) for frame in frames]
+    for column in names:
+        if any(pa.types.is_string(table.schema.field(column).type) for table in tables):
+            tables = [_as_text(table, column) for table in tables]
+    as_written = [frame.as_written for frame in frames]
+    texts = None if None in as_written else [text.select(names) for text in as_written]
+    return Frame(
+        pa.concat_tables(tables, promote_options="permissive"),
+        as_written=texts and pa.concat_tables(texts),
+        has_header=first.has_header,
+        notes=tuple(dict.fromkeys(note for frame in frames for note in frame.notes)),
+    )
+
+
+def _as_text(table: Any, column: str) -> Any:
+    place = table.column_names.index(column)
+    return table.set_column(place, column, table.column(place).cast(pa.string()))
+
+
 def choose_columns(name: str, frame: Frame, request: Request) -> Contents:
     """Points, labels and identifiers of a table; the rest is set aside with a note."""
     if not frame.table.num_rows:
@@ -91,6 +123,8 @@ def choose_columns(name: str, frame: Frame, request: Request) -> Contents:
     wanted = wanted_columns(name, frame.table.column_names, request)
     pairs = ((column, frame.table.column(column)) for column in wanted)
     columns = decide_columns(name, pairs, request)
+    if request.columns and columns.identifier is None:
+        columns = replace(columns, identifier=_identifier_among(name, frame, wanted, request))
     return contents(feature_matrix(name, frame, columns), frame, columns, request)
 
 
@@ -119,10 +153,20 @@ def contents(values: Any, frame: Frame, columns: Columns, request: Request) -> C
     )
 
 
+def _identifier_among(name: str, frame: Frame, used: Sequence[str], request: Request) -> str | None:
+    """The column that names the rows among those that were not asked for."""
+    for place, column in enumerate(frame.table.column_names):
+        if column not in (*used, request.labels):
+            reason = judged(name, column, place, frame.table.column(column), request)[1]
+            if reason in (IDENTIFIER, ROW_NAMES):
+                return column
+    return None
+
+
 def _texts_of(frame: Frame, columns: Columns) -> NDArray | None:
     """The texts that are clustered."""
     (*_, last) = columns.rules
-    if last.kind != "text":
+    if last.kind != "text" and not last.encoder:
         return None
     return np.array(plain_texts(frame.table.column(last.column)), dtype=object)
 
@@ -222,7 +266,7 @@ def _notes_on_rules(rules: Sequence[ColumnRule]) -> list[str]:
             found = f"{rule.column} ({len(rule.levels)} values)"
             kinds.setdefault("used as categories", []).append(found)
         elif rule.kind == "vector":
-            found = f"{rule.column} ({rule.size} numbers)"
+            found = f"{rule.column} ({rule.encoder or f'{rule.size} numbers'})"
             kinds.setdefault("used as vectors", []).append(found)
         elif rule.kind == "text":
             found = f"{rule.column} ({len(rule.levels)} words)"

@@ -22,7 +22,7 @@ class Request:
         The column or array of labels.
     label_file : path or None
         The file of the labels.
-    columns, variable, image_size, gray, features, rules, treat, keep_ids, encoding
+    columns, variable, image_size, gray, features, rules, treat, encoder, keep_ids, encoding
     skip_rows, drop_missing, keep_missing, keep_frame
         As in :func:`srsg.files.read_points`.
     mixed : bool
@@ -40,6 +40,7 @@ class Request:
     features: Sequence[str] | None = None
     rules: Sequence[ColumnRule] | None = None
     treat: Mapping[str, str] | None = None
+    encoder: str | None = None
     mixed: bool = True
     identifier: str | None = None
     keep_ids: bool = False

@@ -101,6 +101,8 @@ def judged(
     if asked == "ignore":
         return None, "as you asked"
     if asked is not None:
+        if asked == "text" and request.encoder:
+            return ColumnRule(column, "vector", form=request.encoder), ""
         return treated(name, column, asked, values), ""
     rule, reason = _judged(name, column, place, values, request)
     if rule is None or rule.plain or request.mixed:
@@ -312,6 +314,8 @@ def values_of(name: str, rule: ColumnRule, values: Any) -> NDArray:
     """A column as its rule encodes it: numbers, days, or positions of levels."""
     if rule.kind == "number":
         return as_numbers(name, rule.column, values, rule.form)
+    if rule.encoder:  # the texts are encoded later
+        return np.zeros((len(values), rule.size))
     if rule.kind == "vector":
         numbers = pc.list_flatten(values)
         if len(numbers) != rule.size * len(values) or not is_numeric(numbers.type):

@@ -40,7 +40,7 @@ def read_labels(path: Path, counts: tuple[int, ...]) -> NDArray:
     has_header = len(rows[0]) > 1 or _has_header([row[0] for row in rows], counts)
     for number, row in enumerate(rows, 1):
         if len(row) <= place:
-            raise FileError(f"{path}: row {number} has no label.")
+            raise FileError(f"{path}: line {number} has no label.")
     return np.array([row[place].strip() for row in rows[has_header:]])
 
 

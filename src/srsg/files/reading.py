@@ -1,12 +1,15 @@
 """Points from any file: find the reader, then check what it returns."""
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from srsg.files.checking import checked_table
-from srsg.files.contents import Contents, Request, Table
+from srsg.files.contents import Request, Table
+from srsg.files.encoders import with_vectors
 from srsg.files.errors import FileError, check_file, ending_of, needed
 from srsg.files.guard import in_other_process
 from srsg.files.label_files import READABLE_ENDINGS, read_labels
@@ -36,7 +39,7 @@ MOST_HERE = 16 * 2**20
 
 
 def read_points(
-    path: FilePath,
+    path: FilePath | Sequence[FilePath],
     *,
     labels: FilePath | None = None,
     drop_missing: bool = False,
@@ -47,6 +50,7 @@ def read_points(
     features: Sequence[str] | None = None,
     rules: Sequence[ColumnRule] | None = None,
     treat: Mapping[str, str] | None = None,
+    encoder: str | None = None,
     id_column: str | None = None,
     keep_ids: bool = False,
     encoding: str | None = None,
@@ -58,11 +62,13 @@ def read_points(
 
     Parameters
     ----------
-    path : path
+    path : path or sequence of paths
         A file ending in ``.csv .tsv .csv.gz .tsv.gz .json .jsonl .parquet .feather .xlsx .xls .ods
-        .npy .npz .mat .h5 .hdf5``, a folder of images, or ``-``: CSV from standard input.
+        .npy .npz .mat .h5 .hdf5``, a folder of images, or ``-``: CSV from standard input. Several
+        tables with the same columns are read as one.
 
-        *Tables* may have a header or not, and commas, semicolons, tabs or bars. Categories, dates,
+        *Tables* may have a header or not, a title above it, and commas, semicolons, tabs or bars.
+        Categories, dates,
         amounts of money and shares in per cent become numbers (``rules`` of the result says how).
         Text, empty columns, codes such as postcodes, and identifiers are set aside. Identifiers
         are whole numbers that all differ, in a column with ``id``, ``index`` or the like in its
@@ -100,6 +106,9 @@ def read_points(
         Columns of a table that are to be treated as a ``"number"``, a ``"category"`` or a
         ``"date"``, whatever they look like, or that are to be left out: ``"ignore"``. A column
         that is treated as ``"text"`` is clustered by its words, and no other column is used.
+    encoder : str, optional
+        What turns these texts into vectors instead: a model of sentence-transformers, model2vec or
+        wordllama that is on this machine, see :func:`srsg.files.encoders.encoded`.
     id_column : str, optional
         The column that names the rows; by default the first that is set aside as an identifier.
     keep_ids : bool
@@ -151,6 +160,7 @@ def read_points(
         features=features if rules is None else [rule.column for rule in rules],
         rules=rules,
         treat=treat,
+        encoder=encoder,
         identifier=id_column,
         keep_ids=keep_ids,
         encoding=encoding,
@@ -159,15 +169,26 @@ def read_points(
         keep_missing=keep_missing,
         keep_frame=keep_frame,
     )
-    reader = _reader_of(path)
-    if skip_rows and reader not in HAVE_LINES:
-        raise FileError(f"{display_name(path)}: skip_rows={skip_rows} needs text or a spreadsheet.")
-    if _is_harmless(path, reader) and (file is None or ending_of(file) != ".npz"):
-        return read_here(path, reader, request)
-    place = Path(path)
-    parts = place.rglob("*") if place.is_dir() else [place]
-    n_bytes = sum(part.lstat().st_size for part in parts)
-    return in_other_process(str(path), n_bytes, read_here, path, reader, request)
+    paths, name = listed(path), display_name(path)
+    readers = [_reader_of(each) for each in paths]
+    if skip_rows and not {*readers} <= {*HAVE_LINES}:
+        raise FileError(f"{name}: skip_rows={skip_rows} needs text or a spreadsheet.")
+    if len(paths) > 1 and not all(reader.startswith("tables:") for reader in readers):
+        raise FileError(f"{name}: only tables can be read as one.")
+    harmless = all(map(_is_harmless, paths, readers))
+    if harmless and (file is None or ending_of(file) != ".npz"):
+        table = read_here(paths, readers, request)
+    else:
+        parts = [part for each in map(Path, paths) for part in (each, *each.rglob("*"))]
+        n_bytes = sum(part.lstat().st_size for part in parts if part.exists())
+        table = in_other_process(name, n_bytes, read_here, paths, readers, request)
+    # Here, because a model may take more memory than a reader may.
+    return table if table.texts is None else with_vectors(table)
+
+
+def listed(path: FilePath | Sequence[FilePath]) -> list[FilePath]:
+    """One path or several as a list."""
+    return [path] if isinstance(path, str | os.PathLike) else list(path)
 
 
 def file_or_name(labels: FilePath | None) -> tuple[Path | None, str | None]:
@@ -179,9 +200,10 @@ def file_or_name(labels: FilePath | None) -> tuple[Path | None, str | None]:
     return Path(labels), None
 
 
-def display_name(path: FilePath) -> str:
-    """The name of the file in messages."""
-    return "standard input" if str(path) == STANDARD_INPUT else str(path)
+def display_name(path: FilePath | Sequence[FilePath]) -> str:
+    """The name of the file, or of several, in messages."""
+    names = map(str, listed(path))
+    return ", ".join("standard input" if name == STANDARD_INPUT else name for name in names)
 
 
 def _reader_of(path: FilePath) -> str:
@@ -211,14 +233,19 @@ def _is_harmless(path: FilePath, reader: str) -> bool:
         return file.read(2) != GZIP_START and Path(path).stat().st_size < MOST_HERE
 
 
-def read_here(path: FilePath, reader: str, request: Request) -> Table:
+def read_here(paths: Sequence[FilePath], readers: Sequence[str], request: Request) -> Table:
     """Read points in this process."""
-    module, name = reader.split(":")
+    found: list[Any] = []
+    for path, reader in zip(paths, readers, strict=True):
+        module, function = reader.split(":")
+        if module == "tables":
+            needed("pyarrow", "Tables need pyarrow", "cli")
+        home = import_module(f"srsg.files.{module}")
+        found.append(getattr(home, function)(Path(path), request))
+    name, contents = display_name(paths), found[0]
     if module == "tables":
-        needed("pyarrow", "Tables need pyarrow", "cli")
-    read = getattr(import_module(f"srsg.files.{module}"), name)
-    contents: Contents = read(Path(path), request)
+        contents = home.chosen(name, found, request)
     if request.label_file:
         labels = read_labels(request.label_file, contents.values.shape)
         contents = replace(contents, labels=labels)
-    return checked_table(display_name(path), contents, request)
+    return checked_table(name, contents, request)

@@ -42,7 +42,8 @@ class ColumnRule:
     levels : tuple of str
         Of a category: a level that is not among them becomes zeros. Of a text: its words.
     form : str
-        The decimal sign of numbers that are written with signs; the format of dates in text.
+        The decimal sign of numbers that are written with signs; the format of dates in text; what
+        made a vector of a text.
     unit : float
         0, or u for the logarithm ``log(1 + x / u)`` of numbers with a long tail.
     cycles : tuple of str
@@ -94,6 +95,11 @@ class ColumnRule:
             return tuple(f"{self.column} {place}" for place in range(self.size))
         waves = [f"{self.column} ({c}, {wave})" for c in self.cycles for wave in ("sin", "cos")]
         return (self.column, *waves)
+
+    @property
+    def encoder(self) -> str:
+        """The model that makes a vector of a text; empty for anything else."""
+        return self.form if self.kind == "vector" else ""
 
     @property
     def plain(self) -> bool:

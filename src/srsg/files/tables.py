@@ -1,5 +1,6 @@
 """Points from tables: CSV and its relatives, Parquet, Feather, spreadsheets."""
 
+import csv
 import gzip
 import json
 import sys
@@ -11,20 +12,30 @@ from typing import Any
 
 import pyarrow as pa
 
-from srsg.files.columns import Frame, choose_columns, frame_of
+from srsg.files.columns import Frame, choose_columns, frame_of, joined
 from srsg.files.contents import Contents, Request
-from srsg.files.errors import FileError, needed, parsing
+from srsg.files.errors import FileError, count_of, needed, parsing
 from srsg.files.guard import limits_for
 from srsg.files.kinds import NotANumberError
-from srsg.files.text_tables import distinct_names, is_header, parse_table, typed
+from srsg.files.text_tables import (
+    SEPARATORS,
+    distinct_names,
+    is_header,
+    n_lines_above,
+    parse_table,
+    typed,
+)
 from srsg.memory import in_words
 
 GZIP_START = b"\x1f\x8b"
 MARKS = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16", b"\xef\xbb\xbf": "utf-8-sig"}
 """The first bytes of text that names its encoding."""
 
+MOST_ABOVE, MOST_LETTERS = 30, 100_000
+"""Lines that are looked at for a title above the table, and letters."""
 
-def read_text(path: Path, request: Request) -> Contents:
+
+def read_text(path: Path, request: Request) -> Frame:
     """CSV, or TSV by the ending; compressed by gzip or not."""
     data = path.read_bytes()
     if data.startswith(GZIP_START):
@@ -34,7 +45,7 @@ def read_text(path: Path, request: Request) -> Contents:
     return _read_bytes(str(path), data, sep, request)
 
 
-def read_standard_input(path: Path, request: Request) -> Contents:
+def read_standard_input(path: Path, request: Request) -> Frame:
     """CSV from standard input."""
     most = limits_for(0).memory // 20
     data = sys.stdin.buffer.read(most + 1)
@@ -45,30 +56,33 @@ def read_standard_input(path: Path, request: Request) -> Contents:
     return _read_bytes("standard input", data, None, request)
 
 
-def read_columnar(path: Path, request: Request) -> Contents:
+def read_columnar(path: Path, request: Request) -> Frame:
     """Parquet, or Feather of both versions, by the ending."""
     kind = path.suffix.lower().removeprefix(".")
     # Of a path, Arrow would also read the names of the folders.
     with parsing(path, kind.title()), path.open("rb") as file:
-        frame = frame_of(import_module(f"pyarrow.{kind}").read_table(file))
-    return choose_columns(str(path), frame, request)
+        return frame_of(import_module(f"pyarrow.{kind}").read_table(file))
 
 
-def read_excel(path: Path, request: Request) -> Contents:
+def read_excel(path: Path, request: Request) -> Frame:
     """A sheet of a spreadsheet of Excel, old or new, or of OpenDocument."""
     rows, notes = _sheet(path, request.variable)
     rows = rows[request.skip_rows :]
     if not rows:
         raise FileError(f"{path}: has no rows after the first {request.skip_rows}.")
+    if not request.skip_rows:
+        above = n_lines_above([[_text(cell) for cell in row] for row in rows[:MOST_ABOVE]])
+        notes += _note_on_title(above, _text(rows[0][0]))
+        rows = rows[above:]
     first, second = ([_text(cell) for cell in row] for row in (*rows, [])[:2])
     has_header = is_header(first, second)
     names = distinct_names(first) if has_header else [str(place) for place in range(len(first))]
     columns = [_column(list(cells)) for cells in zip(*rows[has_header:], strict=True)]
     table = pa.table(columns or [pa.nulls(0)] * len(names), names)
-    return _choose(str(path), Frame(table, has_header=has_header, notes=notes), request)
+    return Frame(table, has_header=has_header, notes=notes)
 
 
-def read_json(path: Path, request: Request) -> Contents:
+def read_json(path: Path, request: Request) -> Frame:
     """JSON: a list of objects, one per row, or an object of columns; or an object in each line."""
     with parsing(path, "JSON"):
         data = path.read_bytes().decode("utf-8-sig")
@@ -84,22 +98,55 @@ def read_json(path: Path, request: Request) -> Contents:
         table = pa.table({name: pa.chunked_array([cells]) for name, cells in found.items()})
     frame = frame_of(table)
     columns = [typed(c) if pa.types.is_string(c.type) else c for c in frame.table.columns]
-    return choose_columns(str(path), Frame(pa.table(columns, table.column_names)), request)
+    return Frame(pa.table(columns, table.column_names))
 
 
-def _read_bytes(name: str, data: bytes, sep: str | None, request: Request) -> Contents:
+def _read_bytes(name: str, data: bytes, sep: str | None, request: Request) -> Frame:
     text = _decoded(name, data, request.encoding)
     if not text.strip():
         raise FileError(f"{name}: cannot be read as CSV: it is blank.")
-    if request.skip_rows:
+    skipped, notes = request.skip_rows, tuple[str, ...]()
+    if not skipped:
+        start = text.lstrip().split("\n", 1)[0].strip().strip(SEPARATORS)
+        skipped = _n_title_lines(text, sep)
+        notes = _note_on_title(skipped, start)
+    if skipped:
         # Their line ends stay, so that messages count lines as the file does.
-        lines = text.split("\n", request.skip_rows)
-        text = "\n" * request.skip_rows + (lines[-1] if len(lines) > request.skip_rows else "")
+        lines = text.split("\n", skipped)
+        text = "\n" * skipped + (lines[-1] if len(lines) > skipped else "")
         if not text.strip():
-            raise FileError(f"{name}: has no lines after the first {request.skip_rows}.")
+            raise FileError(f"{name}: has no lines after the first {skipped}.")
     with parsing(name, "CSV"):
-        frame = parse_table(name, text, sep)
-    return _choose(name, frame, request)
+        return replace(parse_table(name, text, sep), notes=notes)
+
+
+def _n_title_lines(text: str, sep: str | None) -> int:
+    """How many lines of a text are above the names of the columns, blank ones included."""
+    lines = text[:MOST_LETTERS].split("\n")[:MOST_ABOVE]
+    for separator in (sep or SEPARATORS) if len(lines) > 2 else ():
+        rows = [next(csv.reader([line.rstrip("\r")], delimiter=separator), []) for line in lines]
+        if above := n_lines_above(rows):
+            return above
+    return 0
+
+
+def _note_on_title(n_lines: int, start: str) -> tuple[str, ...]:
+    if not n_lines:
+        return ()
+    return (f"{count_of(n_lines, 'line')} above the table left out: {start[:40]!r}",)
+
+
+def chosen(name: str, frames: list[Frame], request: Request) -> Contents:
+    """What is used of one table, or of several as one."""
+    frame = joined(name, frames)
+    try:
+        return _choose(name, frame, request)
+    except NotANumberError:
+        raise
+    except FileError as error:
+        # The right sheet may be another one.
+        sheets = " ".join(note for note in frame.notes if note.startswith("sheet "))
+        raise FileError(f"{error} {sheets}".rstrip()) from error
 
 
 def _choose(name: str, frame: Frame, request: Request) -> Contents:

@@ -130,6 +130,26 @@ def is_header(first: list[str], second: list[str]) -> bool:
     )
 
 
+def n_lines_above(rows: Sequence[Sequence[str]]) -> int:
+    """How many of the first rows are a title or remarks: blank, or with a first field only.
+
+    They are only left out if the names of the columns follow, in as many fields as all rows have.
+
+    Examples
+    --------
+    >>> from srsg.files.text_tables import n_lines_above
+    >>> n_lines_above([["Sales of 2024"], [], ["shop", "sales"], ["a", "1.5"], ["b", "2"]])
+    2
+    """
+    filled = [sum(bool(field.strip()) for field in row) for row in rows]
+    above = next((place for place, number in enumerate(filled) if number > 1), 0)
+    first, *others = [[*row] for row in rows[above:] if any(row)] or [[]]
+    # The name of an index may be empty, so that only another field of the row is filled.
+    is_title = above and all(not any(map(str.strip, row[1:])) for row in rows[:above])
+    fits = bool(others) and all(len(row) == len(first) for row in others[:-1] or others)
+    return above if is_title and fits and is_header(first, others[0]) else 0
+
+
 def distinct_names(names: Sequence[str]) -> list[str]:
     """Fill in missing names and change repeated ones, as pandas does.
 

@@ -309,23 +309,29 @@ def _plain_parameters(clusterer: Any) -> dict[str, Any]:
         value = value.item() if isinstance(value, np.generic) else value
         if name in WHERE_IT_RUNS:
             continue
-        if not isinstance(value, bool | int | float | str | None):
+        plain = isinstance(value, bool | int | float | str | None)
+        if not plain and not (name == "n_clusters" and isinstance(value, tuple)):
             raise TypeError(
                 f"{name}={value!r} cannot be saved: set the parameter to a number, a text or None."
             )
-        parameters[name] = value
+        parameters[name] = list(value) if isinstance(value, tuple) else value
     return parameters
 
 
 def _checked_parameters(kind: type, parameters: Mapping[str, Any]) -> dict[str, Any]:
     allowed = signature(kind).parameters.keys() - WHERE_IT_RUNS
+    checked = dict(parameters)
     for name, value in parameters.items():
         require(name in allowed, name, "is not a parameter that a file may set")
+        if name == "n_clusters" and type(value) is list:  # a range
+            require(len(value) == 2 and {*map(type, value)} == {int}, name, "is not a range")
+            checked[name] = tuple(value)
+            continue
         plain = value is None or type(value) in (bool, int, float, str)
         require(plain, name, f"is a {type(value).__name__}")
         endless = name in ("max_sweeps", "max_iter") and not value <= MOST_ROUNDS
         require(not endless, name, f"is more than {MOST_ROUNDS}")
-    return dict(parameters)
+    return checked
 
 
 def _learn_kmeans(kmeans: KMeans, arrays: Mapping[str, NDArray], n_features: int) -> None:

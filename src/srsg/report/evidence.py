@@ -43,7 +43,7 @@ def choice(facts: Facts) -> str:
     search = facts.search
     if search is None:
         return ""
-    number = words("count_found" if search.n_clusters == "auto" else "count_given")
+    number = words("count_found" if isinstance(search.n_clusters, str | tuple) else "count_given")
     lead = f"{_winner(search)} {_second(search)} {number}"
     body = _doubt(search) + _candidates(search)
     if curve := cluster_counts(facts):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -107,7 +108,7 @@ class Comparison:
     ) -> tuple[list[ScoredCounts], dict[int, Any]]:
         """The number of clusters of each candidate, and the graphs of all points built for it."""
         models: dict[int, Any] = {}
-        if n_clusters != "auto":
+        if isinstance(n_clusters, Integral):
             return [ScoredCounts.given(n_clusters)] * len(self.candidates), models
         found: list[ScoredCounts | None] = []
         # More points than samples are drawn from: a cluster needs many to be connected.
@@ -122,6 +123,7 @@ class Comparison:
                 if builds_graph(candidate):
                     model = with_graph(candidate, base, self.seed, of_rows(self.weights, rows))
                     counted = clusterer_of(model).count_clusters(random_state=self.seed)
+                    counted = counted.within(n_clusters)
                     if len(rows) == self.X.shape[0]:
                         models[place] = model
                     self.whole.advance(COUNTING_COSTS)

@@ -89,10 +89,11 @@ class StabilitySearch(ClusterMixin, BaseEstimator):
         columns share one unit; for other tables only what is standardised. Of more than 6,000
         points, K-means wins ties: the graph of all would take far longer. "graphs" leaves out what
         builds no graph.
-    n_clusters : int or "auto"
+    n_clusters : int, "auto" or (int, int)
         Number of clusters; "auto" lets every candidate find its own, on at most 6,000 points; if a
         tree wins, that of all points has the last word. For tables, three graphs or more settle on
-        the median; fewer are compared at all numbers that were found.
+        the median; fewer are compared at all numbers that were found. A range such as (3, 6) does
+        the same within both ends.
     prepared : bool
         Whether the columns have their weights already, as in a :class:`srsg.PreparedClusterer`
         around the search: "auto" then compares nearest neighbours by distances with K-means,
@@ -159,7 +160,7 @@ class StabilitySearch(ClusterMixin, BaseEstimator):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "candidates": [StrOptions({"auto", "graphs"}), Mapping, list, tuple],
-        "n_clusters": [Interval(Integral, 2, None, closed="left"), StrOptions({"auto"})],
+        "n_clusters": [Interval(Integral, 2, None, closed="left"), StrOptions({"auto"}), tuple],
         "prepared": ["boolean"],
         "n_resamples": [Interval(Integral, 2, None, closed="left")],
         "random_state": ["random_state"],
@@ -205,8 +206,7 @@ class StabilitySearch(ClusterMixin, BaseEstimator):
             X = rows_in_a_file(type(self).__name__, X)
         X, names = noted_input(self, X, accept_sparse="csr", **least)
         weights = checked_weights(sample_weight, X.shape[0])
-        if self.n_clusters != "auto":
-            check_cluster_count(self.n_clusters, X.shape[0])
+        check_cluster_count(self.n_clusters, X.shape[0])
         rng = check_random_state(self.random_state)
         columns = Columns.PREPARED if self.prepared else look_at_columns(X)
         X = self._searched(X, columns)
@@ -220,15 +220,16 @@ class StabilitySearch(ClusterMixin, BaseEstimator):
             X.shape, self.n_resamples, rng, table=columns.of_a_table, halve=not mostly_zero(X)
         )
         n_drawn = min(len(sample.rows) for sample in rounds[0])
-        if self.n_clusters != "auto" and self.n_clusters > n_drawn:
+        number = 0 if isinstance(self.n_clusters, str | tuple) else self.n_clusters
+        if number > n_drawn:
             raise ValueError(
-                f"n_clusters={self.n_clusters} exceeds the {n_drawn} points of the samples that "
+                f"n_clusters={number} exceeds the {n_drawn} points of the samples that "
                 f"the search draws from {X.shape[0]}: ask for fewer, or use one estimator."
             )
         progress = progress_for(self.verbose)
         total = sum(
             len(rounds[0] + rounds[1]) * steps_of_sample(each)
-            + COUNTING_COSTS * (self.n_clusters == "auto" and builds_graph(each))
+            + COUNTING_COSTS * (not number and builds_graph(each))
             for _, each in candidates
         )
         with (
@@ -280,7 +281,7 @@ class StabilitySearch(ClusterMixin, BaseEstimator):
             "margin_": float(total[best] - others.max()) if others.size else np.inf,
             "structure_found_": evidence.structure_found,
         }
-        if self.n_clusters == "auto":
+        if isinstance(self.n_clusters, str | tuple):
             learnt |= attributes_of_counts(evidence)
             if builds_graph(model):  # the clusterer has it too, for its report and its file
                 for name, value in attributes_of_counts(evidence).items():
