@@ -65,7 +65,11 @@ def test_empty_standard_input():
     ("options", "code", "message"),
     [
         (["--method", "magic"], 2, "no method is called 'magic'. Known: kmeans, sc, l1, smce"),
-        (["-k", "some"], 2, "'some' is neither a number of clusters nor auto"),
+        (
+            ["-k", "some"],
+            2,
+            "'some' is neither a number of clusters, nor a range such as 3-6, nor auto",
+        ),
         (["-k", "0"], 2, "'0' is neither"),
         (["-k", "500"], 1, "-k 500 exceeds the number of points"),
         (["--n-neighbors", "60"], 1, "--n-neighbors 60 must be smaller"),

@@ -115,7 +115,7 @@ def _choices(estimator: Any, clusters: Any) -> list[str]:
     if getattr(estimator, "approximation_", None) is not None:
         lines.append(f"{estimator.approximation_} --time and --memory allow more.")
     if clusters == options.AUTO:
-        lines += _counted(estimator, "-k was not given")
+        lines += _counted(estimator)
     elif isinstance(clusters, tuple):
         lines += _counted(estimator, f"Of {clusters[0]} to {clusters[1]} clusters")
     if not getattr(estimator, "structure_found_", True):
@@ -126,7 +126,7 @@ def _choices(estimator: Any, clusters: Any) -> list[str]:
     return lines
 
 
-def _counted(estimator: Any, start: str) -> list[str]:
+def _counted(estimator: Any, start: str = "-k was not given") -> list[str]:
     """The number of clusters that was found, how sure it is, and what others would change."""
     from srsg.estimators.base import scored_counts
 

@@ -20,6 +20,7 @@ from sklearn.base import (
     ClusterMixin,
     TransformerMixin,
 )
+from sklearn.exceptions import NotFittedError
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -32,6 +33,7 @@ from srsg.cutting.embedding import connected_components
 from srsg.cutting.tree import Tree
 from srsg.estimators.callbacks import CallbackSupport, reported_to_callbacks, with_callbacks
 from srsg.explaining import fitted
+from srsg.explaining.described import Described
 from srsg.explaining.outliers import outlier_scores
 from srsg.graph import FittedGraph
 from srsg.points import row_lengths
@@ -63,6 +65,7 @@ that needs floats converts them block by block."""
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class GraphClusterer(
+    Described,
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
     ClusterMixin,
@@ -864,7 +867,7 @@ def scored_counts(model: Any) -> ScoredCounts:
     """The evidence for the number of clusters that a fit with ``n_clusters="auto"`` found."""
     check_is_fitted(model, "labels_")
     if "cluster_counts_" not in vars(model):
-        raise ValueError(
+        raise NotFittedError(  # for hasattr, too
             f"n_clusters={model.n_clusters} was given: only a fit with n_clusters='auto' tries "
             "several numbers."
         )

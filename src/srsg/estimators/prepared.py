@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from srsg.estimators.base import ACCEPTED, learn, noted_input
 from srsg.explaining.confidence import predict_with_confidence
+from srsg.explaining.described import Described
 from srsg.files.rules import ColumnRule, feature_names, weights_of_parts
 from srsg.points import name_rows
 from srsg.running.warnings import made_dense
@@ -113,7 +114,7 @@ class Columns:
         return X if self.offset is None else X * self.factor + self.offset
 
 
-class PreparedClusterer(ClusterMixin, BaseEstimator):
+class PreparedClusterer(Described, ClusterMixin, BaseEstimator):
     """A clusterer that scales columns and fills their gaps first, and does so with new points too.
 
     Parameters

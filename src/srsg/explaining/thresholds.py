@@ -205,8 +205,10 @@ def round_between(values: FloatArray, cut: float) -> float:
     1.3
     """
     below, above = values[values <= cut].max(), values[values > cut].min()
+    # Not the threshold itself: it may lie hardly below a value that its branch does not have.
+    middle = below + (above - below) / 2
     for digits in range(1, 17):
-        rounded = float(f"{cut:.{digits}g}")
+        rounded = float(f"{middle:.{digits}g}")
         if below <= rounded < above:
             return rounded
     return float(below)

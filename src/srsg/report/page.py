@@ -24,8 +24,16 @@ from srsg.report.pictures import Thumbnails, thumbnails
 from srsg.types import FilePath, Matrix
 
 
+class Page(str):
+    """A page as HTML, which a notebook shows in a frame."""
+
+    def _repr_html_(self) -> str:
+        style = "width:100%;height:80vh;border:0"
+        return f'<iframe srcdoc="{escape(self)}" style="{style}"></iframe>'
+
+
 def write_report(
-    path: FilePath,
+    path: FilePath | None,
     model: Any,
     X: Matrix,
     *,
@@ -39,7 +47,7 @@ def write_report(
     methods: Sequence[Mapping[str, Any]] = (),
     certainty: Confidence | None = None,
     explanation: Explanation | None = None,
-) -> Path:
+) -> Any:
     """Write one HTML page about a fitted model, complete in itself: it loads nothing.
 
     It has an interactive map of the points, what every cluster is in the units of the table with
@@ -50,8 +58,8 @@ def write_report(
 
     Parameters
     ----------
-    path : path-like
-        The file, replaced in one step when the page is complete.
+    path : path-like or None
+        The file, replaced in one step when the page is complete; None writes no file.
     model : estimator
         Fitted: any estimator of this package, another with ``labels_``, a pipeline that ends in
         one of these, or a :class:`srsg.StabilitySearch`, whose page also shows the candidates and
@@ -82,8 +90,8 @@ def write_report(
 
     Returns
     -------
-    pathlib.Path
-        The file.
+    pathlib.Path or Page
+        The file, or the page itself.
 
     Examples
     --------
@@ -98,8 +106,8 @@ def write_report(
     ...     page.stat().st_size < 1_000_000
     True
     """
-    target = Path(path)
-    if not target.parent.is_dir():
+    target = None if path is None else Path(path)
+    if target is not None and not target.parent.is_dir():
         raise FileNotFoundError(f"path={str(target)!r}: there is no folder {target.parent}.")
     facts = Facts(
         model,
@@ -112,8 +120,11 @@ def write_report(
         certainty=certainty,
         explanation=explanation,
     )
+    html = page(facts, title or "Clustering report", seconds, methods)
+    if target is None:
+        return Page(html)
     with atomic_write(target) as temporary:
-        temporary.write_text(page(facts, title or "Clustering report", seconds, methods), "utf-8")
+        temporary.write_text(html, "utf-8")
     return target
 
 

@@ -8,6 +8,9 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
+from functools import partial
+from html import escape
+from importlib import import_module
 from typing import Any, Protocol, TypeVar
 
 
@@ -67,6 +70,55 @@ class _PrintedStage:
         start = "\r" if sys.stderr.isatty() else ""
         line = f"{self.label}: {time.monotonic() - self.start:.2f} s"
         print(f"{start}{line:<70}".rstrip(), file=sys.stderr)
+
+
+class NotebookProgress(Progress):
+    """One bar in a notebook: what is running; it goes when all is done."""
+
+    def __init__(self, display: Any) -> None:
+        self._display, self._handle, self._depth = display, None, 0
+
+    @contextmanager
+    def stage(self, label: str, total: int) -> Iterator[Stage]:
+        self._depth += 1
+        try:
+            yield _NotebookStage(partial(self._show, label), total)
+        finally:
+            self._depth -= 1
+            if not self._depth and self._handle is not None:
+                self._handle.update(self._display.HTML(""))
+
+    def note(self, message: str) -> None:
+        self._display.display(self._display.HTML(escape(message)))
+
+    def _show(self, label: str, share: float) -> None:
+        drawn = self._display.HTML(f'<progress value="{share:.3f}"></progress> {escape(label)}')
+        if self._handle is None:
+            self._handle = self._display.display(drawn, display_id=True)
+        else:
+            self._handle.update(drawn)
+
+
+class _NotebookStage:
+    def __init__(self, show: Callable[[float], None], total: int) -> None:
+        self._show, self.total, self.done = show, total, 0
+        self.shown = time.monotonic()
+        show(0.0)
+
+    def advance(self, steps: int = 1) -> None:
+        self.done += steps
+        if time.monotonic() - self.shown > 0.2:
+            self.shown = time.monotonic()
+            self._show(self.done / max(self.total, 1))
+
+
+def _shown() -> Progress:
+    """A bar in a notebook, lines on standard error elsewhere."""
+    interactive = sys.modules.get("IPython")
+    shell = interactive and interactive.get_ipython()
+    if shell is None or not hasattr(shell, "kernel"):
+        return PrintedProgress()
+    return NotebookProgress(import_module("IPython.display"))
 
 
 SILENT = Progress()
@@ -129,7 +181,7 @@ def quietly() -> Iterator[None]:
 def progress_for(verbose: bool | int) -> Progress:
     """The progress that an estimator's ``verbose`` asks for, unless :func:`send_progress_to` has
     set another."""
-    return _listener.get() or (PrintedProgress() if verbose else SILENT)
+    return _listener.get() or (_shown() if verbose else SILENT)
 
 
 Arrays = Mapping[str, Any]

@@ -27,6 +27,7 @@ from srsg.estimators.base import (
 )
 from srsg.estimators.dask_points import rows_in_a_file
 from srsg.explaining.confidence import Confidence, predict_with_confidence
+from srsg.explaining.described import Described
 from srsg.explaining.unwrapping import clusterer_of, points_as_clustered
 from srsg.explaining.valleys import LEVEL, valley_p_value
 from srsg.points import mostly_zero
@@ -57,7 +58,7 @@ LEAST_POINTS = 10
 
 
 @dataclass(eq=False, repr=False)
-class StabilitySearch(ClusterMixin, BaseEstimator):
+class StabilitySearch(Described, ClusterMixin, BaseEstimator):
     """Choose among clusterers, and among numbers of clusters, by the stability of their labels.
 
     One graph cannot serve all data: sparse codes suit objects that turn, ridge codes faces under
