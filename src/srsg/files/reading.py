@@ -108,7 +108,8 @@ def read_points(
         that is treated as ``"text"`` is clustered by its words, and no other column is used.
     encoder : str, optional
         What turns these texts into vectors instead: a model of sentence-transformers, model2vec or
-        wordllama that is on this machine, see :func:`srsg.files.encoders.encoded`.
+        wordllama that is on this machine, such as ``"model2vec:minishlab/potion-base-8M"``, or
+        ``"wordllama"`` for the one that comes with it. Nothing is downloaded.
     id_column : str, optional
         The column that names the rows; by default the first that is set aside as an identifier.
     keep_ids : bool
