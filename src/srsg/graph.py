@@ -73,8 +73,8 @@ class FittedGraph:
     ----------
     coder : Coder
         The method: how points were coded, and how new ones are.
-    points : ndarray, csr_array or dask.array.Array of shape (n, n_features)
-        The points as they were coded: of unit length or as given.
+    points : ndarray, csr_array or dask.array.Array of shape (n, n_features), or None
+        The points as they were coded: of unit length or as given. None if the graph was given.
     equal : EqualPoints
         Which of them are equal.
     affinity : csr_array or ndarray of shape (n, n)
@@ -119,7 +119,9 @@ class FittedGraph:
 
     @property
     def n_features(self) -> int:
-        """Features of the input, without the constant coordinate."""
+        """Features of the input, without the constant coordinate; of a given graph, its columns."""
+        if self.points is None:
+            return self.n
         return self.points.shape[1] - (self.constant != 0)
 
     def given_points(self, rows: IntArray) -> Any:
@@ -145,6 +147,7 @@ class FittedGraph:
         if not coder.unit:  # it has coded all points itself
             assert coded.affinity is not None
             graph = coded.affinity
+            points = points if coder.has_points else None
             return cls(
                 coder, points, equal, graph, coded.codes, None, coded.neighbors, coded.learnt
             )
@@ -159,6 +162,12 @@ class FittedGraph:
             neighbors, learnt = equal.spread_neighbors(neighbors), _spread(learnt, equal)
         graph = symmetrized(equal.weigh_rows(edges))
         return cls(coder, points, equal, graph, codes, init, neighbors, learnt, constant)
+
+    def part(self, rows: IntArray) -> FittedGraph:
+        """Some of the vertices of a graph without points, and the edges between them."""
+        codes = None if self.codes is None else self.codes[rows][:, rows]
+        equal, graph = EqualPoints.of(np.arange(len(rows))), self.affinity[rows][:, rows]
+        return FittedGraph(self.coder, None, equal, graph, codes)
 
     def distinct_codes(self) -> sparse.csr_array:
         """The codes of the distinct points over each other."""
@@ -209,6 +218,23 @@ def neighbor_graph(neighbors: IntArray, n_points: int | None = None) -> sparse.c
     # Neighbours came nearest first. Sorted by index, all that follows has one fixed order.
     graph.sort_indices()
     return graph
+
+
+def without_loops(graph: Graph) -> sparse.csr_array:
+    """The edges between different vertices; those of weight zero stay if they are stored.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from srsg.graph import without_loops
+    >>> without_loops(np.array([[1.0, 0.5], [0.5, 0.0]])).toarray()
+    array([[0. , 0.5],
+           [0.5, 0. ]])
+    """
+    edges = sparse.coo_array(graph)
+    others = edges.row != edges.col
+    entries = (edges.data[others], (edges.row[others], edges.col[others]))
+    return sparse.csr_array(entries, shape=edges.shape)
 
 
 def symmetrized(codes: sparse.csr_array) -> sparse.csr_array:

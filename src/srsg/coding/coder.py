@@ -71,6 +71,9 @@ class Coder(ABC):
     """Whether points are scaled to unit length and only distinct ones are coded; otherwise the
     coder gets all points as they are."""
 
+    has_points: ClassVar[bool] = True
+    """Whether there are points, and not only a graph of them."""
+
     keeps_loops: ClassVar[bool] = False
     """Whether edges between equal points stay, as a loop, when these become one vertex."""
 
@@ -216,6 +219,8 @@ def prepared(
 
     New points take the form of the ``fitted`` ones.
     """
+    if not coder.has_points:
+        return X, 0.0
     if not coder.unit:
         return of_any_length(made_dense(X, "distances need dense points")), 0.0
     if sparse.issparse(X) and (reason := _why_dense(coder, X, fitted, on_cluster)):

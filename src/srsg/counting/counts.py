@@ -123,7 +123,7 @@ def count_clusters(
     components = substantial_components(graph)
     if _share_the_points(components):
         return _by_graph_alone(graph, run)
-    by_samples = counted_by(fitted.points.shape[1]) == "samples"
+    by_samples = fitted.points is None or counted_by(fitted.points.shape[1]) == "samples"
     x = counting.deciding_points(MAX_SAMPLED_POINTS if by_samples else MAX_POINTS)
     counts = counts_to_try(x.shape[0] // 2, len(components), DENSE_UP_TO)
     if not counts or not counting.can_fit(x.shape[0] // 2):
@@ -140,7 +140,8 @@ def p_value_of_valleys(fitted: FittedGraph, clusters: Clusters) -> float:
 
     See :func:`srsg.explaining.valleys.valley_p_value`. Curved clusters have no valley along a
     straight line. But all clusters lie apart if they are dense groups of points of a few columns,
-    or if the graph of a method by distances falls into components that share the points.
+    or if the graph of a method by distances falls into components that share the points. Of
+    another graph without points it is not known: NaN.
     """
     distinct = fitted.equal.first
     rows = distinct[some_rows(len(distinct))]
@@ -157,6 +158,8 @@ def p_value_of_valleys(fitted: FittedGraph, clusters: Clusters) -> float:
     merged = fitted.merged(fitted.affinity)
     if not fitted.coder.unit and _share_the_points(substantial_components(merged)):
         return 0.0
+    if fitted.points is None:
+        return np.nan
     p_value = valley_p_value(fitted.given_points(rows), clusters.labels[rows])
     unit = fitted_rows(fitted)[rows]
     by_direction = fitted.coder.unit and counted_by(fitted.n_features) == "samples"
@@ -166,7 +169,12 @@ def p_value_of_valleys(fitted: FittedGraph, clusters: Clusters) -> float:
 
 
 def with_structure(counted: ScoredCounts, fitted: FittedGraph, clusters: Clusters) -> ScoredCounts:
-    """The evidence for a number of clusters, with whether these clusters lie apart."""
+    """The evidence for a number of clusters, with whether these clusters lie apart.
+
+    Of a graph without points, samples that agree are all that says so.
+    """
+    if fitted.points is None:
+        return counted
     return replace(counted, structure_found=p_value_of_valleys(fitted, clusters) <= LEVEL)
 
 
@@ -225,7 +233,7 @@ class _Counting:
         halved, since their halves share hardly anything.
         """
         n_features = self.fitted.n_features
-        if counted_by(n_features) != "samples" or mostly_zero(x):
+        if self.fitted.points is None or counted_by(n_features) != "samples" or mostly_zero(x):
             yield from (x[rows] for rows in samples)
             return
         constant = np.arange(n_features, x.shape[1])  # belongs to both halves
@@ -275,7 +283,7 @@ class _Counting:
         return spectral.graph, labels
 
     def deciding_points(self, most: int) -> Any:
-        """The points that decide on the number of clusters.
+        """The points that decide on the number of clusters; their numbers, if there are none.
 
         Of equal points only the first: a copy in each half would be found again without any
         cluster.
@@ -283,6 +291,8 @@ class _Counting:
         distinct = self.fitted.equal.first
         if len(distinct) > most:
             distinct = distinct[np.sort(self.rng.choice(len(distinct), most, replace=False))]
+        if self.fitted.points is None:
+            return distinct
         chosen = self.fitted.points[distinct]
         # Those of a dask array are still on the workers.
         return chosen.compute() if hasattr(chosen, "compute") else chosen
@@ -297,6 +307,8 @@ class _Counting:
 
     def graph_of(self, x: Any) -> FittedGraph:
         """The graph of some of the fitted points."""
+        if self.fitted.points is None:
+            return self.fitted.part(x)
         coder = replace(self.fitted.coder, n_candidates=None)
         with quietly():
             return graph_of_points(coder, Points(x), x, self.fitted.constant, self.run.quiet())

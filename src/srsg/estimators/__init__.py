@@ -2,6 +2,7 @@
 
 from srsg.estimators.base import GraphClusterer
 from srsg.estimators.elastic_net_graph import ElasticNetGraph
+from srsg.estimators.graph_clustering import GraphClustering
 from srsg.estimators.l1_graph import L1Graph
 from srsg.estimators.laplacian_l1_graph import LaplacianL1Graph
 from srsg.estimators.local_scaling import LocalScalingSpectralClustering
@@ -18,6 +19,7 @@ __all__ = [
     "SRSG",
     "ElasticNetGraph",
     "GraphClusterer",
+    "GraphClustering",
     "L1Graph",
     "LaplacianL1Graph",
     "LocalScalingSpectralClustering",

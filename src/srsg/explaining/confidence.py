@@ -137,7 +137,8 @@ def sure_of_own(memberships: FloatArray, own: NDArray[np.intp], p_value: float) 
 
 def tossed(memberships: FloatArray, own: NDArray[np.intp], p_value: float) -> FloatArray:
     """Memberships after what :func:`sure_of_own` does; rows still add up to one."""
-    if p_value <= LEVEL or memberships.shape[1] == 1:
+    # Of a graph without points the p-value is not known: it is NaN, and changes nothing.
+    if not p_value > LEVEL or memberships.shape[1] == 1:
         return memberships
     rows, found, others = np.arange(len(own)), memberships.copy(), memberships.copy()
     others[rows, own] = -1.0

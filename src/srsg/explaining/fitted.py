@@ -21,7 +21,7 @@ from srsg.explaining.explanation import (
     weight_of_negatives,
     within_own_cluster,
 )
-from srsg.graph import FittedGraph
+from srsg.graph import FittedGraph, without_loops
 from srsg.points import UnitRows, name_rows
 from srsg.running import Engine
 from srsg.running.warnings import warn_user
@@ -103,7 +103,14 @@ def assign_new(
         shares[zero] = fitted.equal.cluster_shares(labels, n_clusters)
     # A code is empty where lam is too large for it, or where a kernel underflows.
     empty = np.flatnonzero(shares.sum(axis=1) == 0)
-    if empty.size:
+    if empty.size and fitted.points is None:
+        warn_user(
+            f"X has {empty.size} row(s) without an edge to a fitted point: rows "
+            f"{name_rows(empty)}. They get the label of the largest cluster.",
+            UserWarning,
+        )
+        shares[empty] = fitted.equal.cluster_shares(labels, n_clusters)
+    elif empty.size:
         count = min(FALLBACK_NEIGHBORS, len(labels))
         nearest = nearest_fitted(fitted, new[empty], count, run)
         shares[empty] = nearest_shares(nearest, labels, n_clusters)
@@ -229,12 +236,12 @@ def fitted_codes(fitted: FittedGraph) -> sparse.csr_array:
     """The code of every fitted point over the others; its edges, for a method without codes."""
     if fitted.codes is not None:
         return fitted.codes
-    edges, weights = sparse.coo_array(fitted.affinity), fitted.equal.row_weights
-    others = edges.row != edges.col
+    weights = fitted.equal.row_weights
     if weights is None:
-        entries = (edges.data[others], (edges.row[others], edges.col[others]))
-        return sparse.csr_array(entries, shape=edges.shape)
+        return without_loops(fitted.affinity)
     # A row of weight m has m - 1 others in its own place.
+    edges = sparse.coo_array(fitted.affinity)
+    others = edges.row != edges.col
     data = edges.data * np.where(others, 1.0, np.maximum(1 - 1 / weights[edges.row], 0.0))
     return sparse.csr_array((data, (edges.row, edges.col)), shape=edges.shape)
 
@@ -253,6 +260,9 @@ def _explained(
     own_labels: NDArray[np.intp],
 ) -> FloatArray:
     own = within_own_cluster(codes, own_labels, labels)
+    if fitted.points is None:  # the edges are all there is
+        total = np.asarray(codes.sum(axis=1)).ravel()
+        return np.asarray(own.sum(axis=1)).ravel() / np.where(total > 0, total, 1.0)
     rows = fitted_rows(fitted)
     if not fitted.coder.unit:
         return explained_by_distances(points, own, rows, fitted.equal.row_weights)

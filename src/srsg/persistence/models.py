@@ -383,6 +383,8 @@ def _graph_arrays(model: GraphClusterer) -> dict[str, NDArray]:
     if graph.equal.row_weights is not None:
         arrays["weights"] = graph.equal.row_weights
     points = graph.points
+    if points is None:  # the graph is all that was given
+        points = np.empty((graph.n, 0))
     arrays |= csr_arrays("points", points) if sparse.issparse(points) else {"points": points}
     arrays |= {name: learnt[f"{name}_"] for name in CLUSTERS | COUNTS if f"{name}_" in learnt}
     return arrays_of_coded(coded) | {name: np.asarray(value) for name, value in arrays.items()}
@@ -406,7 +408,9 @@ def _learn_graph(
     coder, n = model._coder(), arrays["first_equal"].size
     sizes = {
         **sizes_of_coded(coder, n),
-        "width": names["n_features_in_"] + bool((arrays["constant"] != 0).any()),
+        "width": names["n_features_in_"] + bool((arrays["constant"] != 0).any())
+        if coder.has_points
+        else 0,
         "clusters": n_clusters or 0,
     }
     dense = {"points": Rule("float", ("n", "width"))}
@@ -420,6 +424,8 @@ def _learn_graph(
         **(COUNTS if n_clusters is not None and "cluster_counts" in arrays else {}),
     }
     check_arrays(arrays, rules, sizes)
+    same = coder.has_points or names["n_features_in_"] == n
+    require(same, "n_features", "is not the number of vertices")
     # An index of candidates is not needed any more.
     replace(coder, n_candidates=None).check(n, ThreadEngine(1))
     equal = replace(_equal(arrays["first_equal"], coder), row_weights=arrays.get("weights"))
@@ -463,7 +469,7 @@ def _points(arrays: Mapping[str, NDArray], coder: Coder, equal: EqualPoints, wid
         points = checked_csr("points", arrays, (equal.n, width))
     if not coder.unit:
         require(not arrays["constant"].any(), "constant", "is not zero")
-        return points
+        return points if coder.has_points else None
     with np.errstate(over="ignore"):  # infinite is not of unit length either
         is_dense = isinstance(points, np.ndarray)
         squares = np.einsum("ij,ij->i", points, points) if is_dense else (points**2).sum(axis=1)
