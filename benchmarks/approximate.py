@@ -36,29 +36,29 @@ Codes = sparse.csr_array
 class Setting:
     """Candidates of a point, and what differs from the defaults of the index.
 
-    ``probes`` is how many cells a search looks into, ``cells`` how many there are, as a multiple of
-    the root of n.
+    ``scanned`` is how many points the cells of a search should hold, ``together`` how many features
+    are kept as one number.
     """
 
     n_candidates: int
-    probes: int | None = None
-    cells: int | None = None
+    scanned: int | None = None
+    together: int | None = None
 
     def __str__(self) -> str:
         parts = [f"{self.n_candidates} candidates"]
-        if self.probes is not None:
-            parts.append(f"searches of {self.probes} cells")
-        if self.cells is not None:
-            parts.append(f"{self.cells} sqrt(n) cells")
+        if self.scanned is not None:
+            parts.append(f"searches of {self.scanned:,} points")
+        if self.together is not None:
+            parts.append(f"{self.together} features as one number")
         return ", ".join(parts)
 
     def constants(self) -> dict[str, int]:
         """What to set in the module of the index."""
         found = {}
-        if self.probes is not None:
-            found |= {"LEAST_PROBES": self.probes, "HELD_TO_FOUND": 0}
-        if self.cells is not None:
-            found |= {"CELLS_OF_ROOT": self.cells}
+        if self.scanned is not None:
+            found |= {"LEAST_PROBES": 1, "SCANNED": self.scanned}
+        if self.together is not None:
+            found |= {"FEATURES_PER_CODE": self.together, "MANY_FEATURES": 0}
         return found
 
 
@@ -66,10 +66,10 @@ SETTINGS = (
     Setting(50),
     Setting(100),
     Setting(200),
-    Setting(100, probes=4),
-    Setting(100, probes=64),
-    Setting(100, cells=1),
-    Setting(100, cells=8),
+    Setting(100, scanned=2048),
+    Setting(100, scanned=32_768),
+    Setting(100, together=2),
+    Setting(100, together=8),
 )
 
 

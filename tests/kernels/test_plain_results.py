@@ -21,7 +21,6 @@ from srsg.coding import (
     smce_codes,
     srsg_codes,
 )
-from srsg.coding.approximate import joined, solve_over_candidates
 from srsg.coding.neighbors import best_of, nearest_neighbors
 from srsg.cutting.embedding import agreement
 from srsg.kernels import direct, linalg, problems
@@ -36,7 +35,7 @@ from srsg.kernels.arrays import (
     SortedLists,
     padded,
 )
-from srsg.kernels.candidates import nearest_candidates
+from srsg.kernels.candidates import code_over_candidates, nearest_candidates
 from srsg.kernels.codes import renew, residuals, support_distances
 from srsg.kernels.correlations import nearest, violators
 from srsg.kernels.graphs import chebyshev, dependency_levels, spread_out
@@ -324,19 +323,20 @@ def test_nearest_candidates():
         np.testing.assert_array_equal(chosen, row[order][:3])
 
 
-def test_candidates_are_added_once_and_no_more_than_allowed():
-    more = np.array([[4, -1, 2, 7, 8, 9], [0, 1, 2, 3, 4, 5]])
-    first, second = (row[row >= 0].tolist() for row in joined(np.array([[4], [-1]]), more, 4))
-    assert first == [4, 2, 7, 8]
-    assert second == [0, 1, 2, 3]
-
-
 @pytest.mark.parametrize("lam", [0.02, 0.2])
 def test_codes_over_candidates_are_optimal_on_them(lam):
     points = points_like("clusters", 14)
     candidates = [np.setdiff1d(np.arange(14), [i, (i + 3) % 14]) for i in range(14)]
-    start = Codes.empty(14)
-    codes, _ = solve_over_candidates(points, points.x, start, np.array(candidates), lam)
+    # One of them in the code at the start, and a candidate again.
+    start = Codes(np.array([own[:1] for own in candidates]), np.ones((14, 1)), np.ones(14, int))
+    codes, resid, joined = code_over_candidates(
+        points.x, points.x, start, np.array(candidates), lam / 2
+    )
+    dense = codes.to_csr(14).toarray()
+    np.testing.assert_allclose(resid, points.x - dense @ points.x, atol=1e-14)
+    weight = np.abs(dense)
+    new = [1 - row[own[0]] / row.sum() for row, own in zip(weight, candidates, strict=True)]
+    np.testing.assert_allclose(joined, new, atol=1e-12)
     for i, own in enumerate(candidates):
         atoms, z = points.x[own], codes.to_csr(14).toarray()[i, own]
         gradient = 2 * atoms @ (points.x[i] - z @ atoms)

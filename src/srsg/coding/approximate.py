@@ -1,9 +1,10 @@
 """The l1-graph's codes over candidates, for more points than can all be compared.
 
-Half of the candidates of a point are the points that correlate most with it. The other half
-correlate with the residual of its code over the first half: they would join next if the code could
-use all points. The code is exact over its candidates. For a random sample, a certificate against
-*all* points shows how far such codes are from the exact ones.
+The first candidates of a point are points that correlate with it. The next correlate with the
+residual of its code over the first: they would join next if the code could use all points. They are
+found again for the residual of that code, where they brought much. The code is exact over its own
+entries and the last candidates. For a random sample, a certificate against *all* points shows how
+far such codes are from the exact ones.
 """
 
 from __future__ import annotations
@@ -15,11 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from srsg.coding.candidates import NONE, CandidateIndex, strongest_of
+from srsg.coding.candidates import CandidateIndex
 from srsg.coding.neighbors import in_rows
 from srsg.kernels.arrays import Certificate, Codes, InsideTerms, Penalty, SortedLists
-from srsg.kernels.candidates import nearest_candidates, worst_candidates
-from srsg.kernels.codes import renew
+from srsg.kernels.candidates import code_over_candidates, nearest_candidates
 from srsg.kernels.correlations import strongest
 from srsg.kernels.lasso import certify, solve_working_sets
 from srsg.points import Points, blocks_of_rows, kernel_rows
@@ -27,13 +27,14 @@ from srsg.running import Engine, ThreadEngine
 from srsg.types import FloatArray, IntArray
 
 N_CANDIDATES = 100
-"""Candidates of a point by default."""
+"""Candidates of a point at a time, by default."""
 
 N_CERTIFIED = 1000
 """Codes that are certified against all points by default."""
 
-MAX_ROUNDS = 100
-"""A limit on the rounds; a few are enough, unless rounding makes the same points join and leave."""
+MOST_SEARCHES, ENOUGH = 2, 0.05
+"""Searches by the residual of a code, at most, and the share of the code's weight at the points of
+the last one that asks for another."""
 
 SEARCHED_AT_ONCE = 256
 """Points per search. This does not follow the block size, because the number of points in a search
@@ -83,8 +84,8 @@ def approximate_l1_codes(
     lam : float
         The paper's ``lambda_l1``.
     n_candidates : int
-        How many points a code may choose from. With all other points as candidates, the codes are
-        those of :func:`~srsg.coding.l1_codes`.
+        How many points a code may choose from at a time. With all other points as candidates, the
+        codes are those of :func:`~srsg.coding.l1_codes`.
     n_neighbors : int
         How many nearest neighbours to report along the way.
     n_certified : int
@@ -117,9 +118,8 @@ def approximate_l1_codes(
     with engine.progress.stage("index of the points", 1):
         index = CandidateIndex.of(points, n_candidates)
     task = partial(_code, lam=lam, n_candidates=n_candidates, n_neighbors=n_neighbors)
-    data = points, index, bool(points.x.min() < 0)
     blocks = blocks_of_rows(points.n, SEARCHED_AT_ONCE)
-    coded = engine.map(task, data, blocks, label="codes over candidates")
+    coded = engine.map(task, (points, index), blocks, label="codes over candidates")
     codes = sparse.csr_array(sparse.vstack([block for block, _ in coded]))
 
     sample = np.arange(points.n)
@@ -177,7 +177,7 @@ def _nearest(
 
 
 def _code(
-    data: tuple[Points, CandidateIndex, bool],
+    data: tuple[Points, CandidateIndex],
     rows: IntArray,
     *,
     lam: float,
@@ -185,67 +185,36 @@ def _code(
     n_neighbors: int,
 ) -> tuple[sparse.csr_array, IntArray]:
     """Codes of some points, and their neighbours."""
-    points, index, signed = data
-    search, targets = index.search, points.x[rows]
-    n_rows, half = len(rows), -(-n_candidates // 2)  # rounded up
+    points, index = data
+    search, targets, half = index.search, points.x[rows], -(-n_candidates // 2)  # rounded up
 
-    # First half: points that correlate with the target. They give a first code.
-    near = search(targets, rows, max(half, n_neighbors), least=n_neighbors)
-    neighbors = np.empty((n_rows, n_neighbors), np.int64)
+    # First points that correlate with the target: half of those in which neighbours are looked for,
+    # since the index ranks them roughly.
+    near = search(targets, rows, n_candidates, least=n_neighbors)
+    neighbors = np.empty((len(rows), n_neighbors), np.int64)
     if n_neighbors:
         nearest_candidates(points.for_kernels, kernel_rows(targets), near.ids, neighbors)
-    # Coefficients may be negative, but the index finds only positive correlations. Negative ones
-    # are found with the negated points. Points without negative entries have none.
-    opposite = [search(-targets, rows, half)] if signed else []
-    candidates = strongest_of([near, *opposite], half)
-    codes, resid = solve_over_candidates(points, targets, Codes.empty(n_rows), candidates, lam)
+    start = Codes.empty(len(rows)), near.ids[:, :half].copy()
+    codes, resid, _ = code_over_candidates(
+        points.for_kernels, kernel_rows(targets), *start, lam / 2
+    )
 
-    # Second half: points that correlate with the residual of the first code, with either sign.
-    # Residuals have both signs even where points have not.
-    left_over = [search(sign * resid, rows, n_candidates) for sign in (1, -1)]
-    candidates = joined(candidates, strongest_of(left_over, n_candidates), n_candidates)
-    codes, _ = solve_over_candidates(points, targets, codes, candidates, lam)
-    return codes.to_csr(points.n), neighbors
-
-
-def joined(candidates: IntArray, more: IntArray, most: int) -> IntArray:
-    """The candidates of every row and those of ``more`` that it does not have, ``most`` in all.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from srsg.coding.approximate import joined
-    >>> joined(np.array([[4, -1]]), np.array([[4, 2, 7, 8]]), 3)
-    array([[ 4, -1, -1,  2,  7, -1]])
-    """
-    known = (more[:, :, None] == candidates[:, None]).any(axis=2)
-    both = np.hstack([candidates, np.where(known, NONE, more)])
-    both[(both != NONE).cumsum(axis=1) > most] = NONE
-    return both
-
-
-def solve_over_candidates(
-    points: Points, targets: NDArray[np.floating], codes: Codes, candidates: IntArray, lam: float
-) -> tuple[Codes, FloatArray]:
-    """Code every target over its candidates, starting from the code it has; also its residual.
-
-    Codes use few of their candidates, so a working set grows among these, just as the scans let one
-    grow among all points.
-    """
-    codes, resid = codes.resized(candidates.shape[1]), np.empty(targets.shape)
-    active = np.arange(len(targets))
-    for number in range(1, MAX_ROUNDS + 1):
-        solved, resid[active], _ = solved_sets(points, targets[active], codes.take(active), lam)
-        some = resid[active], candidates[active]
-        worst, count = worst_candidates(points.for_kernels, *some, solved, lam / 2)
-        count *= number < MAX_ROUNDS  # after the last round nothing joins
-        renewed = renew(solved, worst, count).resized(codes.width)
-        for part, new in zip(codes, renewed, strict=True):
+    # Then points that correlate with the residual of the code, with either sign, as long as they
+    # bring much into the code. Residuals have both signs even where points have not.
+    active = np.arange(len(rows))
+    for _ in range(MOST_SEARCHES):
+        candidates = [search(sign * resid, rows[active], half).ids for sign in (1, -1)]
+        start = codes.take(active), np.hstack(candidates)
+        found, resid, joined = code_over_candidates(
+            points.for_kernels, kernel_rows(targets[active]), *start, lam / 2
+        )
+        codes = codes.resized(max(codes.width, found.longest))
+        for part, new in zip(codes, found.resized(codes.width), strict=True):
             part[active] = new
-        active = active[count > 0]
+        active, resid = active[joined > ENOUGH], resid[joined > ENOUGH]
         if not active.size:
             break
-    return codes, resid
+    return codes.to_csr(points.n), neighbors
 
 
 def solved_sets(

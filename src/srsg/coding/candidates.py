@@ -7,7 +7,6 @@ their correlations again, in float64.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from math import ceil, isqrt
@@ -21,19 +20,20 @@ from srsg.points import Points
 from srsg.running import Engine, thread_pools
 from srsg.types import IntArray
 
-CELLS_OF_ROOT = 2
-"""Number of cells, as a multiple of the square root of n: searching the centres then takes about as
-long as searching the points."""
+FEWEST = 1000
+"""Fewer points are all compared."""
 
-LEAST_PROBES = 16
-"""Cells that a search looks into; more, if these hold too few points."""
+FEATURES_PER_CODE, MANY_FEATURES = 4, 512
+"""So many features of a point are kept as one number of four bits; half as many where there are
+fewer features than this, because errors then cancel less."""
 
-HELD_TO_FOUND = 8
-"""The cells of a search should hold this many times as many points as it returns."""
+LEAST_PROBES, SCANNED = 16, 8192
+"""A search looks into so many cells, and into more if these hold fewer points than this. So its
+time hardly grows with the number of points."""
 
-TRAINED_PER_CELL, TRAINING_ROUNDS, SEED = 40, 10, 0
-"""K-means uses this many points per cell and this many rounds. Its seed is fixed, so that the
-candidates depend on the points alone."""
+TRAINED_PER_CELL, LEAST_TRAINED, TRAINING_ROUNDS, SEED = 40, 5000, 10, 0
+"""K-means uses this many points per cell, at least so many in all, and this many rounds. Its
+seed is fixed, so that the candidates depend on the points alone."""
 
 NONE = -1
 """The index where a search found nothing more."""
@@ -52,8 +52,11 @@ class CandidateIndex:
 
     Attributes
     ----------
-    cells : faiss.IndexIVFScalarQuantizer
-        Holds the points in half precision: half the memory, two thirds of the time.
+    cells : faiss.Index
+        Holds the points in four bits for every few features. Instructions that look up many such
+        numbers at once make a comparison several times as fast as a product in float32. The error
+        is that of a random direction, which hardly correlates with a vector: most of the strongest
+        are among those found.
     n_probes : int
         Cells that a search looks into.
 
@@ -73,22 +76,24 @@ class CandidateIndex:
     @classmethod
     def of(cls, points: Points, n_candidates: int) -> Self:
         """An index for searches of about ``n_candidates`` points each."""
-        faiss = check_faiss()
-        # K-means takes at least as many points as it has centres.
-        n_cells = min(CELLS_OF_ROOT * isqrt(points.n), points.n)
-        # Cells of average size that hold as many points as a search should look at.
-        held = ceil(HELD_TO_FOUND * n_candidates * n_cells / points.n)
-        kind = f"IVF{n_cells},SQfp16"
+        faiss, n_cells = check_faiss(), isqrt(points.n)
+        x = _padded(points.x32)
+        together = FEATURES_PER_CODE if x.shape[1] >= MANY_FEATURES else FEATURES_PER_CODE // 2
+        n_codes = x.shape[1] // together
+        kind = f"IVF{n_cells},PQ{n_codes}x4fs" if points.n >= FEWEST else "IVF1,Flat"
         with one_thread():
-            cells = faiss.index_factory(points.x.shape[1], kind, faiss.METRIC_INNER_PRODUCT)
+            cells = faiss.index_factory(x.shape[1], kind, faiss.METRIC_INNER_PRODUCT)
             cells.by_residual = False  # the points themselves, not their offsets from the centres
             cells.cp.seed, cells.cp.niter = SEED, TRAINING_ROUNDS
             cells.cp.min_points_per_centroid = 1  # else faiss warns about small data
             cells.cp.max_points_per_centroid = TRAINED_PER_CELL
-            x = np.ascontiguousarray(points.x32)
-            cells.train(x)
+            if points.n >= FEWEST:
+                cells.pq.cp.niter = TRAINING_ROUNDS
+            # Training looks at no more points than this, evenly spread over all.
+            cells.train(x[:: max(1, points.n // max(TRAINED_PER_CELL * n_cells, LEAST_TRAINED))])
             cells.add(x)
-        return cls(cells, min(max(LEAST_PROBES, held), n_cells))
+        scanned = max(SCANNED, 8 * n_candidates)
+        return cls(cells, min(max(LEAST_PROBES, ceil(scanned * n_cells / points.n)), cells.nlist))
 
     def search(
         self, vectors: NDArray[np.floating], own: IntArray, count: int, *, least: int = 0
@@ -109,7 +114,7 @@ class CandidateIndex:
         self, vectors: NDArray[np.floating], own: IntArray, count: int, n_probes: int
     ) -> SearchResult:
         options = check_faiss().SearchParametersIVF(nprobe=n_probes)
-        wanted = np.ascontiguousarray(vectors, dtype=np.float32)
+        wanted = _padded(vectors)
         # One more than wanted, since the point itself may be among them. Each row then drops
         # exactly one entry, the point itself or else the last, so all keep the same length.
         with one_thread():
@@ -120,20 +125,12 @@ class CandidateIndex:
         return SearchResult(ids[~left_out].reshape(shape), strength[~left_out].reshape(shape))
 
 
-def strongest_of(searches: Sequence[SearchResult], count: int) -> IntArray:
-    """The ``count`` points of largest correlation in several searches, largest first.
-
-    A search with a vector and one with its negative together find the points of largest absolute
-    correlation: correlations that are negative in one are positive in the other.
-    """
-    ids = np.concatenate([found.ids for found in searches], axis=1)
-    strength = np.concatenate([found.strength for found in searches], axis=1)
-    # Points without a positive correlation belong to the search with the negative vector.
-    nothing = strength <= 0
-    ids[nothing], strength[nothing] = NONE, 0
-    # Ties by index, so that the order does not depend on how faiss came across the points.
-    order = np.lexsort((ids, -strength))[:, :count]
-    return np.take_along_axis(ids, order, axis=1)
+def _padded(x: NDArray[np.floating]) -> NDArray[np.float32]:
+    """The rows in float32, with zeros up to a multiple of the features that are kept together."""
+    width = -(-x.shape[1] // FEATURES_PER_CODE) * FEATURES_PER_CODE
+    rows = np.zeros((len(x), width), np.float32)
+    rows[:, : x.shape[1]] = x
+    return rows
 
 
 def one_thread() -> AbstractContextManager[Any]:

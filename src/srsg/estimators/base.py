@@ -86,8 +86,8 @@ class GraphClusterer(
         Number of clusters; "auto" finds it, see :mod:`srsg.counting.counts`, and a range such as
         (3, 6) does the same within both ends.
     n_candidates : int or None
-        Code every point over this many candidates, found by an index, instead of over all
-        points (None): for data too large to compare all pairs. Codes are exact on their
+        Code every point over this many candidates at a time, found by an index, instead of over
+        all points (None): for data too large to compare all pairs. Codes are exact on the last
         candidates; how far they are from those over all points is measured on a random
         sample, see ``kkt_quantiles_``. Needs faiss: ``pip install 'srsg[approximate]'``. New
         points are coded over all fitted ones.

@@ -2,10 +2,24 @@
 
 import numpy as np
 
+from srsg.kernels.arrays import Codes
+from srsg.kernels.codes import keep_sorted_support
 from srsg.kernels.compiled import ZERO, helper, kernel
 from srsg.kernels.correlations import insert_sorted
-from srsg.kernels.linalg import assign
-from srsg.kernels.rows import dense_row, row_count, row_distance, row_dot
+from srsg.kernels.lasso import polish, solve_lasso, sorted_support
+from srsg.kernels.linalg import assign, dot
+from srsg.kernels.rows import (
+    dense_row,
+    row_count,
+    row_distance,
+    row_dot,
+    row_length,
+    subtract_row,
+    write_row,
+)
+
+MAX_ROUNDS = 100
+"""A limit on the rounds; a few are enough, unless rounding makes the same points join and leave."""
 
 JOINING_LIMIT = 12
 """How many candidates may join a working set at once; half its size, if that is more. The more
@@ -41,21 +55,77 @@ def nearest_candidates(points, targets, candidates, neighbors):
 
 
 @kernel()
-def worst_candidates(points, resid, candidates, codes, half_lam):
-    """The candidates that violate the optimality conditions of each code most, worst first, and
-    how many these are.
+def code_over_candidates(points, targets, start, candidates, half_lam):
+    """Code each target over the entries of its code at the start and over its candidates.
 
-    Negative indices mark empty places. Points in the working set do not count, even if rounding
-    leaves them a violation.
+    Codes use few of their candidates, so a working set grows among these, just as the scans let one
+    grow among all points. Negative indices mark empty places. Returns the codes, sorted by index,
+    their residuals, and the share of their weight at points that were not in them at the start.
     """
     n_rows, width = candidates.shape
-    worst, count = np.zeros((n_rows, width), np.int64), np.zeros(n_rows, np.int64)
-    keys = np.empty(width)
+    most_members, n_features = width, row_length(targets)
+    for size in start.size:
+        most_members = max(most_members, size + width)
+    codes = Codes(
+        np.zeros((n_rows, most_members), np.int64),
+        np.zeros((n_rows, most_members)),
+        np.zeros(n_rows, np.int64),
+    )
+    resid, joined = np.empty((n_rows, n_features)), np.zeros(n_rows)
+    atoms, b = np.empty((most_members, n_features)), np.empty(most_members)
+    keys, places = np.empty(width), np.empty(width, np.int64)
     for p in range(n_rows):
-        most = max(JOINING_LIMIT, codes.size[p] // 2)
-        for t in candidates[p]:
-            if t >= 0 and not contains(codes.index[p], codes.size[p], t):
-                strength = abs(row_dot(points, t, resid[p]))
-                if strength > half_lam + ROUNDING:
-                    count[p] = insert_sorted(keys[:most], worst[p, :most], count[p], -strength, t)
-    return worst, count
+        own, index, value = dense_row(targets, p), codes.index[p], codes.value[p]
+        waiting, loud = candidates[p].copy(), np.ones(width, np.bool_)
+        size, known = start.size[p], ZERO
+        assign(index[:size], start.index[p])
+        assign(value[:size], start.value[p])
+        for place in range(width):
+            if contains(index, size, waiting[place]):
+                waiting[place] = -1
+        gram = np.empty((0, 0))
+        for number in range(MAX_ROUNDS):
+            # The Gram matrix grows with the working set; what is known of it is kept.
+            larger = np.empty((size, size))
+            for a in range(known):
+                assign(larger[a, :known], gram[a])
+            for a in range(known, size):
+                write_row(points, index[a], atoms[a])
+                b[a] = dot(atoms[a], own)
+                for c in range(a + 1):
+                    larger[a, c] = larger[c, a] = dot(atoms[a], atoms[c])
+            gram, known, z = larger, size, value[:size]
+            solve_lasso(gram, b[:size], half_lam, z)
+            support = sorted_support(index, z)
+            polish(gram, b[:size], half_lam, z, support)
+            assign(resid[p], own)
+            for k in support:
+                subtract_row(atoms, k, z[k], resid[p])
+            # The worst of those that violate the optimality conditions join. Only those that did
+            # so before are looked at, and all of them once more at the end.
+            most, count = max(JOINING_LIMIT, size // 2), ZERO
+            for every in (False, True):
+                for place in range(width if number < MAX_ROUNDS - 1 else 0):
+                    if waiting[place] >= 0 and loud[place] != every:
+                        strength = abs(row_dot(points, waiting[place], resid[p]))
+                        loud[place] = strength > half_lam + ROUNDING
+                        if loud[place]:
+                            count = insert_sorted(
+                                keys[:most], places[:most], count, -strength, place
+                            )
+                if count > 0:
+                    break
+            if count == 0:
+                break
+            for place in places[:count]:
+                index[size], waiting[place] = waiting[place], -1
+                size += 1
+        codes.size[p] = size
+        total = 0.0
+        for k in range(size):
+            total += abs(value[k])
+            if k >= start.size[p]:
+                joined[p] += abs(value[k])
+        joined[p] /= max(total, ROUNDING)
+        keep_sorted_support(codes, p)
+    return codes, resid, joined
