@@ -61,10 +61,11 @@ docs-open: docs
 	@echo "http://127.0.0.1:8000, until you press Ctrl-C"
 	$(RUN) -m http.server 8000 --bind 127.0.0.1 --directory docs/_build/html
 
-# What is released, built and tried; DRAFT=1 rehearses it before the changelog has its date.
+# What is released, built twice and tried; DRAFT=1 rehearses it before the changelog has its date,
+# PYTHONS="python3.12 python3.13" tries it on others.
 release: $(READY)
 	$(PIP) --quiet "build>=1.2"
-	$(RUN) -m tools.release $(if $(DRAFT),--draft)
+	$(RUN) -m tools.release $(if $(DRAFT),--draft) $(if $(PYTHONS),--python $(PYTHONS))
 
 clean:
 	rm -rf $(VENV) demo dist docs/_build docs/gallery docs/reference/generated

@@ -1,6 +1,6 @@
 """scikit-learn estimators: parameters, validation, learnt attributes."""
 
-from srsg.estimators.base import GraphClusterer
+from srsg.estimators.base import GraphClusterer, accept_renamed
 from srsg.estimators.elastic_net_graph import ElasticNetGraph
 from srsg.estimators.graph_clustering import GraphClustering
 from srsg.estimators.l1_graph import L1Graph
@@ -29,3 +29,11 @@ __all__ = [
     "RidgeGraph",
     "TSCGraph",
 ]
+
+for _kind in (LaplacianL1Graph, LocalScalingSpectralClustering, RidgeGraph):
+    accept_renamed(_kind, memory="store")
+for _kind in (L1Graph, SRSG):
+    accept_renamed(_kind, memory="store", checkpoint="store")
+accept_renamed(ElasticNetGraph, memory="store", gamma="lam_divisor", keep_largest="n_nonzero")
+accept_renamed(OMPGraph, memory="store", tol="max_residual")
+accept_renamed(SMCE, memory="store", keep="weight_share")

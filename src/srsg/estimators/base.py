@@ -2,11 +2,12 @@
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from copy import copy
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
+from functools import cached_property, wraps
 from inspect import cleandoc
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
@@ -913,3 +914,18 @@ def _check_novelty(novelty: float | None) -> None:
     number = isinstance(novelty, Real) and not isinstance(novelty, bool)
     if novelty is not None and not (number and 0 < novelty < 1):
         raise ValueError(f"novelty={novelty!r} must be a share between 0 and 1, such as 0.05.")
+
+
+def accept_renamed(kind: type, **renamed: str) -> None:
+    """Let an estimator take parameters by their names in 0.1.0, with a warning, until 0.4."""
+    plain: Callable[..., None] = kind.__init__  # type: ignore[misc]
+
+    @wraps(plain)
+    def init(self: Any, *args: Any, **given: Any) -> None:
+        for old in renamed.keys() & given.keys():
+            message = f"{old} of {kind.__name__} is {renamed[old]} since 0.2."
+            warnings.warn(message, FutureWarning, stacklevel=2)
+            given[renamed[old]] = given.pop(old)
+        plain(self, *args, **given)
+
+    kind.__init__ = init  # type: ignore[misc]
