@@ -27,11 +27,13 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from srsg.coding.coder import Coder, build_graph, new_codes, prepared
+from srsg.coding.extended import extended_graph
 from srsg.counting.counts import count_clusters, counted_by, p_value_of_valleys, with_structure
 from srsg.counting.reproducibility import OtherCount, ScoredCounts
 from srsg.cutting import cut
 from srsg.cutting.embedding import connected_components
 from srsg.cutting.tree import Tree
+from srsg.cutting.update import Update, with_old_numbers
 from srsg.estimators.callbacks import CallbackSupport, reported_to_callbacks, with_callbacks
 from srsg.explaining import fitted
 from srsg.explaining.described import Described
@@ -299,6 +301,40 @@ class GraphClusterer(
         learnt = vars(self)
         names = {name: learnt[name] for name in INPUT_NAMES if name in learnt}
         return self._learn(self.graph_, names, *self._cut(self.graph_, run))
+
+    def update(self, X: Matrix) -> Update:
+        """Let new points join the fitted graph, and cut it again.
+
+        New points are coded, and the fitted ones around them once more; all other codes stay. This
+        takes time that grows with the new points, apart from a scan of the fitted ones for each of
+        them. The cut is one of the whole graph, and the points are copied. Clusters keep their
+        numbers as far as they keep their points. See :mod:`srsg.coding.extended`.
+
+        For estimators that code points of unit length, in one process. After many updates a new fit
+        is a little better.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n_new, n_features)
+            One new point per row. They come after the fitted ones, in ``labels_`` and all others.
+
+        Returns
+        -------
+        Update
+            The labels of the new points, which fitted ones have moved, and which clusters are new,
+            gone, merged or split.
+        """
+        check_is_fitted(self, "labels_")
+        new, lengths, run = self._prepared_new(X)
+        learnt, before = vars(self), self.labels_
+        names = {name: learnt[name] for name in INPUT_NAMES if name in learnt}
+        with announce_compiling(run.progress):
+            graph = extended_graph(self.graph_, new, lengths, run)
+            clusters, counted = self._cut(graph, run)
+        by_cluster = self.assign_labels == "tree"
+        clusters = with_old_numbers(before, clusters, by_cluster=by_cluster)
+        self._learn(graph, names, clusters, counted)
+        return Update.of(before, clusters.labels)
 
     def count_clusters(self, *, random_state: RandomState = None) -> ScoredCounts:
         """How many clusters the graph of the last fit has, and the evidence.
