@@ -15,15 +15,16 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
-from srsg import SRSG, PreparedClusterer, StabilitySearch, config_context
+from srsg import SRSG, NeighborGraph, PreparedClusterer, StabilitySearch, config_context
 from srsg.counting.reproducibility import ScoredCounts
 from srsg.persistence import load_model
 from srsg.report.descriptions import descriptions
 from srsg.report.facts import Facts
 from srsg.running.config import in_seconds
 from srsg.running.progress import SILENT, Progress, send_progress_to
-from srsg.search import sampled, search
-from srsg.search.sampled import Cost, Winner
+from srsg.search import comparison, sampled, search
+from srsg.search.comparison import Comparison
+from srsg.search.sampled import Cost, Limits, Winner
 from support.cli_runs import good, the_error
 
 FIRST = 150
@@ -213,3 +214,28 @@ def test_the_page_of_a_sample_describes_all_points_and_shows_rows_with_their_val
     assert [value for *_, value in rows[:6]] == first
     with pytest.raises(ValueError, match="The graph has 150 of 900 points"):
         facts.explanation.point(0)
+
+
+@pytest.mark.parametrize(
+    ("points", "ours", "most", "n_candidates"),
+    [
+        (X, True, 899, 100),
+        (X, True, 900, None),
+        (X, False, 899, None),
+        (sparse.csr_array(X), True, 899, None),
+    ],
+    ids=["many", "few", "asked for", "sparse"],
+)
+def test_neighbours_of_very_many_points_come_from_an_index(
+    points, ours, most, n_candidates, monkeypatch
+):
+    pytest.importorskip("faiss")
+    monkeypatch.setattr(comparison, "MANY_POINTS", most)
+    notes = SimpleNamespace(stage=SILENT.stage, note=(told := []).append)
+    graphs = Comparison([("knn", NeighborGraph())], points, 0, notes, None, ours)
+    found = graphs.fitted(0, ScoredCounts.given(3), "tree", Limits.starting_now())
+    assert found.model.n_candidates == n_candidates
+    assert len(told) == (n_candidates is not None)
+    assert adjusted_rand_score(Y, found.labels) == 1
+    monkeypatch.setattr(comparison, "find_spec", lambda name: None)
+    assert graphs._over_candidates(NeighborGraph()).n_candidates is None
