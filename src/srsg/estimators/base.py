@@ -79,7 +79,7 @@ class GraphClusterer(
     """Base of the estimators that build a graph of the points and cluster it.
 
     A subclass is a dataclass whose fields are its parameters. It adds their constraints, and names
-    its method as ``coder``: see :class:`srsg.coding.coder.Coder`. Its docstring takes the texts of
+    its method as ``coder``: see ``srsg.coding.coder.Coder``. Its docstring takes the texts of
     shared parameters and attributes from here: ``{n_clusters, n_init}`` on a line of its own stands
     for these two.
 
@@ -188,6 +188,12 @@ class GraphClusterer(
     eigenvalues_ : ndarray of shape (n_clusters_,)
         Those of the normalised graph; for a tree, of the graph whose vertices are the clusters.
     n_features_in_ : int
+
+    Examples
+    --------
+    >>> from srsg.estimators import SRSG, GraphClusterer
+    >>> issubclass(SRSG, GraphClusterer)
+    True
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
