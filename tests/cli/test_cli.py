@@ -222,6 +222,20 @@ def test_compare_writes_tables(tmp_path, table):
     assert markdown[3].startswith("| srsg | **1.0000** |")
 
 
+def test_compare_with_what_people_use(tmp_path, table, monkeypatch):
+    """Other packages, seeds with their spread, stability, and a picture of it all."""
+    monkeypatch.setitem(sys.modules, "leidenalg", None)
+    picture, wanted = tmp_path / "m.svg", ("--methods", "kmeans,hdbscan,leiden", "--seeds", 2)
+    done = good("compare", table, "--labels", "kind", *wanted, "-o", picture)
+    heads = done.stdout.splitlines()[0].split()
+    assert heads[:6] == ["method", "AC", "spread", "NMI", "ARI", "stability"]
+    rows = {line.split()[0]: line.split() for line in done.stdout.splitlines()[1:] if line.strip()}
+    assert 0 <= float(rows["hdbscan"][5]) <= 1
+    assert float(rows["hdbscan"][2]) == 0  # it does not depend on a seed
+    assert "leiden: " in done.stderr  # not installed
+    assert picture.read_text().count("<svg") == 1
+
+
 def test_compare_without_classes_shows_agreement(table):
     done = good("compare", table, "-k", 3, "--methods", "l1,srsg", "--columns", "f0,f1,f2,f3")
     assert "AC" not in done.stdout

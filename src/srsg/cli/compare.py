@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,18 @@ if TYPE_CHECKING:
     from srsg.cli.comparison import MethodResult
 
 SCORES = ("AC", "NMI", "ARI")
-FORMATS = {**dict.fromkeys(SCORES, ".4f"), "seconds": ".2f", "megabytes": ".0f"}
+PEERS = ("hdbscan", "leiden", "umap+hdbscan", "evoc")
+PICTURES = (".png", ".svg")
+FULL = {"AC": "accuracy (its spread over seeds)", "stability": "stability (80 % of the points)"}
+FORMATS = {
+    "AC": ".4f",
+    "spread": ".4f",
+    "NMI": ".4f",
+    "ARI": ".4f",
+    "stability": ".3f",
+    "seconds": ".2f",
+    "megabytes": ".0f",
+}
 
 CLUSTERS = options.option(
     "Number of clusters.", "-k", "--clusters", min=1, show_default="that of the known classes"
@@ -25,12 +37,26 @@ CLUSTERS = options.option(
 NAMES = options.option(
     "The methods to compare, separated by commas.",
     "--methods",
-    parser=lambda text: [options.parse_method(name) for name in text.split(",")],
+    parser=lambda text: [options.parse_method(name, PEERS) for name in text.split(",")],
     metavar="NAMES",
-    autocompletion=lambda: list(options.METHODS.items()),
-    show_default="all",
+    autocompletion=lambda: [*options.METHODS.items(), *((name, "") for name in PEERS)],
+    show_default="all, and hdbscan, leiden, umap+hdbscan and evoc if installed",
 )
-OUTPUT = options.option("The table: .csv or .md.", "-o", "--output")
+OUTPUT = options.option("The table, .csv or .md, or a picture, .png or .svg.", "-o", "--output")
+
+
+@dataclass(frozen=True)
+class Runs:
+    """How each method runs."""
+
+    random_state: int = options.SEED
+    n_seeds: int = options.option(
+        "Number of seeds: two or more show the spread and the stability of the clusters.",
+        "--seeds",
+        default=1,
+        min=1,
+    )
+    n_jobs: int | None = options.JOBS
 
 
 def compare(
@@ -41,8 +67,7 @@ def compare(
     *,
     reading: Reading,
     preparing: Preparing,
-    seed: int = options.SEED,
-    jobs: int | None = options.JOBS,
+    runs: Runs,
     json: bool = options.JSON,
     quiet: bool = options.QUIET,
 ) -> None:
@@ -52,15 +77,21 @@ def compare(
     a process of its own; its memory is the peak beyond what the process held at the start.
     """
     quiet = quiet or json
-    names = names or list(options.METHODS)
     with bars(quiet) as progress:
         with progress.stage("loading", 1):
             from srsg.cli import inputs, outputs
             from srsg.cli.comparison import compare_methods
+            from srsg.cli.peers import installed_peers
             from srsg.cutting.cut import check_cluster_count
             from srsg.estimators.prepared import Columns
 
-            outputs.check_outputs({"--output": (output, (".csv", ".md"))}, [*data, reading.labels])
+            endings = (".csv", ".md", *PICTURES)
+            outputs.check_outputs({"--output": (output, endings)}, [*data, reading.labels])
+            if names is None:
+                there = installed_peers()
+                names = [*options.METHODS, *there]
+                missing = ", ".join(name for name in PEERS if name not in there)
+                tell(progress, [f"not installed, and so left out: {missing}"] if missing else [])
         table = inputs.read(data, reading, progress, impute=preparing.impute)
         if clusters is None:
             if table.y is None:
@@ -77,7 +108,7 @@ def compare(
             X = Columns.learnt(X, scale, preparing.impute, table.rules).applied(X)
         if not quiet:
             tell(progress, inputs.notes_on_near_rows(X))
-        given = {"random_state": seed, "n_jobs": jobs, "affine": scale == "standard"}
+        given = {**vars(runs), "affine": scale == "standard"}
         results = compare_methods(X, clusters, y=table.y, names=names, progress=progress, **given)
     show(results, output, json=json, quiet=quiet)
 
@@ -107,6 +138,8 @@ def row_of(result: MethodResult) -> dict[str, Any]:
     return {
         "method": result.method,
         **{name: round(result.scores[name], 4) if result.scores else None for name in SCORES},
+        "spread": result.spread,
+        "stability": result.stability,
         "seconds": result.seconds,
         "megabytes": result.megabytes,
         "error": result.error,
@@ -115,7 +148,7 @@ def row_of(result: MethodResult) -> dict[str, Any]:
 
 def _cells(rows: Sequence[Mapping[str, Any]], heads: Sequence[str], *bold: str) -> list[list[str]]:
     """The rows as text, the best of each score between the two marks for bold."""
-    best = {name: max(row[name] or 0.0 for row in rows) for name in SCORES}
+    best = {name: max(row[name] or 0.0 for row in rows) for name in (*SCORES, "stability")}
 
     def cell(name: str, value: Any) -> str:
         text = "" if value is None else format(value, FORMATS.get(name, ""))
@@ -127,7 +160,7 @@ def _cells(rows: Sequence[Mapping[str, Any]], heads: Sequence[str], *bold: str) 
 def _print_tables(results: Sequence[MethodResult], rows: Sequence[Mapping[str, Any]]) -> None:
     """Print the rows and, without scores, how far the methods agree with each other."""
     scored = any(result.scores for result in results)
-    heads = ["method", *(name for name in FORMATS if scored or name not in SCORES)]
+    heads = ["method", *(name for name in FORMATS if any(row[name] is not None for row in rows))]
     _print_table(heads, _cells(rows, heads, "[bold]", "[/]"))
     good = [result for result in results if result.labels is not None]
     if scored or len(good) < 2:
@@ -155,18 +188,42 @@ def _print_table(
     Console(highlight=False).print(table)
 
 
+def _draw(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
+    """A bar for each method: accuracy and stability, or seconds if neither is known."""
+    from srsg.files import atomic_write
+    from srsg.files.errors import needed
+
+    plt = needed("matplotlib.pyplot", "Pictures need matplotlib", "plot")
+    shown = [name for name in ("AC", "stability") if any(row[name] is not None for row in rows)]
+    shown, rows = shown or ["seconds"], rows[::-1]
+    figure, axes = plt.subplots(figsize=(7, 1 + 0.45 * len(rows)), layout="constrained")
+    for place, name in enumerate(shown):
+        lengths = [row[name] or 0.0 for row in rows]
+        spread = [row["spread"] or 0.0 for row in rows] if name == "AC" else None
+        at = [row + 0.4 * (0.5 - place) * (len(shown) - 1) for row in range(len(rows))]
+        axes.barh(at, lengths, 0.75 / len(shown), xerr=spread, label=FULL.get(name, name))
+    axes.set_yticks(range(len(rows)), [row["method"] for row in rows])
+    axes.legend()
+    with atomic_write(path) as temporary:
+        figure.savefig(temporary, format=path.suffix[1:].lower())
+    plt.close(figure)
+
+
 def _write(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
     import csv
 
     from srsg.files import atomic_write
 
-    heads = ["method", *FORMATS]
+    if path.suffix.lower() in PICTURES:
+        _draw(path, rows)
+        return
+    heads = ["method", *(name for name in FORMATS if any(row[name] is not None for row in rows))]
     with atomic_write(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
         if path.suffix.lower() == ".csv":
-            writer = csv.DictWriter(file, [*heads, "error"], lineterminator="\n")
+            writer = csv.DictWriter(file, [*heads, "error"], "", "ignore", lineterminator="\n")
             writer.writeheader()
             writer.writerows(rows)
         else:
-            rule = ["---", *["---:"] * len(FORMATS)]
+            rule = ["---", *["---:"] * (len(heads) - 1)]
             lines = [heads, rule, *_cells(rows, heads, "**", "**")]
             file.writelines(f"| {' | '.join(line)} |\n" for line in lines)

@@ -21,10 +21,14 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.metrics import adjusted_rand_score
 
+from srsg.cli.peers import PEERS, Peer
 from srsg.metrics import scores
 from srsg.registry import methods
 from srsg.running.progress import SILENT, Progress, Stage, announce_compiling, send_progress_to
 from srsg.types import FloatArray, Matrix
+
+SAMPLED = 0.8
+"""The share of the points in a sample."""
 
 WARM_UP = 40
 """Points of the small fit that loads the compiled kernels before the clock starts."""
@@ -47,6 +51,11 @@ class MethodResult:
     megabytes : float or None
         Peak memory of the fit beyond what the process held before; None if it failed or the system
         does not say.
+    spread : float or None
+        Standard deviation of the accuracy over several seeds.
+    stability : float or None
+        Mean agreement (ARI) of the labels with those of a random 80 % of the points, over several
+        seeds.
     error : str or None
         Why it failed.
     warnings : tuple of str
@@ -64,6 +73,8 @@ class MethodResult:
     scores: dict[str, float] = field(default_factory=dict)
     seconds: float | None = None
     megabytes: float | None = None
+    spread: float | None = None
+    stability: float | None = None
     error: str | None = None
     warnings: tuple[str, ...] = ()
 
@@ -76,6 +87,7 @@ def compare_methods(
     names: Sequence[str] = tuple(methods()),
     progress: Progress = SILENT,
     random_state: int = 0,
+    n_seeds: int = 1,
     **others: Any,
 ) -> list[MethodResult]:
     """Fit methods with their defaults, one after the other, each in a process of its own.
@@ -91,11 +103,15 @@ def compare_methods(
     y : array-like of shape (n_samples,), optional
         Known classes, for the scores.
     names : sequence of str, optional
-        Names of :func:`srsg.methods`; all of them by default.
+        Names of :func:`srsg.methods`, all of them by default, or of other packages' methods:
+        hdbscan, leiden, umap+hdbscan and evoc.
     progress : Progress
         Shows the stages of every method.
     random_state : int
         Seed of the starts of K-means.
+    n_seeds : int
+        Fit with as many seeds, from this one on: scores are means. With two or more, samples of
+        the points are fitted too, which shows how stable the clusters are.
     **others
         Further parameters of estimators, such as ``n_jobs``, for the methods that have them.
 
@@ -119,9 +135,11 @@ def compare_methods(
     results = []
     with progress.stage("all methods", len(names)) as stage:
         for name in names:
-            known = signature(methods()[name].estimator).parameters  # K-means has no n_jobs
+            kind = Peer if name in PEERS else methods()[name].estimator
+            known = signature(kind).parameters  # K-means has no n_jobs
             given = {parameter: value for parameter, value in wanted.items() if parameter in known}
-            results.append(_in_own_process(name, (points, n_clusters, y, given), progress))
+            task = points, n_clusters, y, given, n_seeds
+            results.append(_in_own_process(name, task, progress))
             stage.advance()
     return results
 
@@ -211,8 +229,11 @@ def _measure(connection: Connection, name: str) -> None:
 
 def _fitted(name: str, task: tuple[Any, ...], progress: Progress) -> MethodResult:
     """Fit a method, and measure its time and memory."""
-    X, n_clusters, y, parameters = task
-    make = methods()[name].default
+    X, n_clusters, y, parameters, n_seeds = task
+
+    def make(count: int, **given: Any) -> Any:
+        return Peer(name, **given) if name in PEERS else methods()[name].default(count, **given)
+
     with warnings.catch_warnings(record=True) as caught:
         try:
             # Loads compiled kernels. If something is wrong, the real fit will say so.
@@ -225,13 +246,34 @@ def _fitted(name: str, task: tuple[Any, ...], progress: Progress) -> MethodResul
             with send_progress_to(progress):
                 model.fit(X)
             seconds, after = round(time.perf_counter() - start, 3), peak_megabytes()
-        except (ValueError, MemoryError, ArithmeticError) as error:
+            labels = [model.labels_]
+            for seed in range(1, n_seeds):
+                again = {**parameters, "random_state": parameters["random_state"] + seed}
+                labels.append(make(n_clusters, **again).fit(X).labels_)
+            stability = _stability(make, task, labels[0]) if n_seeds > 1 else None
+        except (ValueError, MemoryError, ArithmeticError, ImportError) as error:
             return MethodResult(name, error=" ".join(f"{error}".split()) or type(error).__name__)
-    agreement = {} if y is None else scores(y, model.labels_)
+    each = [] if y is None else [scores(y, found) for found in labels]
+    agreement = {key: float(np.mean([found[key] for found in each])) for key in (*each, {})[0]}
+    spread = float(np.std([found["AC"] for found in each])) if len(each) > 1 else None
     held = None if before is None or after is None else round(max(after - before, 0.0), 1)
     # Each warning once, in the order they came.
     messages = tuple(dict.fromkeys(" ".join(str(each.message).split()) for each in caught))
-    return MethodResult(name, model.labels_, agreement, seconds, held, None, messages)
+    return MethodResult(
+        name, model.labels_, agreement, seconds, held, spread, stability, None, messages
+    )
+
+
+def _stability(make: Any, task: tuple[Any, ...], labels: NDArray[np.intp]) -> float:
+    """Agreement of labels with those of random samples."""
+    X, n_clusters, _, parameters, n_seeds = task
+    rng = np.random.default_rng(parameters["random_state"])
+    found = []
+    for _ in range(n_seeds):
+        rows = np.sort(rng.permutation(X.shape[0])[: round(SAMPLED * X.shape[0])])
+        model = make(n_clusters, **parameters).fit(X[rows])
+        found.append(adjusted_rand_score(labels[rows], model.labels_))
+    return float(np.mean(found))
 
 
 def peak_megabytes(*, reset: bool = False) -> float | None:

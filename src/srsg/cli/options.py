@@ -2,6 +2,7 @@
 
 import csv
 import re
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -44,10 +45,11 @@ def parse_count(text: str) -> int | str | tuple[int, int]:
     return (int(found[1]), int(found[2])) if found[2] else int(found[1])
 
 
-def parse_method(text: str) -> str:
+def parse_method(text: str, others: Sequence[str] = ()) -> str:
     """The name of a method."""
-    if text not in METHODS:
-        raise typer.BadParameter(f"no method is called {text!r}. Known: {', '.join(METHODS)}.")
+    known = [*METHODS, *others]
+    if text not in known:
+        raise typer.BadParameter(f"no method is called {text!r}. Known: {', '.join(known)}.")
     return text
 
 
