@@ -88,6 +88,23 @@ def spreadsheet(folder):
     return folder / "f.xlsx"
 
 
+def cover_sheet(folder):
+    with xlsxwriter.Workbook(folder / "f.xlsx") as book:
+        cover = book.add_worksheet("cover")
+        for row in range(3):
+            cover.write_row(row, 0, [f"remark {row}", f"by author {row}"])
+        book.add_worksheet("flowers").write_row(0, 0, [1, 2])
+    return folder / "f.xlsx"
+
+
+def two_files(folder):
+    """The second has its columns in another order; the first is DATA, the second MORE."""
+    first, second = iris(), dict(reversed(iris().items()))
+    (folder / "more.csv").write_text(lines_of({n: v[75:] for n, v in second.items()}, ";"))
+    (folder / "f.csv").write_text(lines_of({n: v[:75] for n, v in first.items()}))
+    return folder / "f.csv"
+
+
 def arrays(name, **content):
     def make(folder):
         if name.endswith(".npy"):
@@ -349,6 +366,36 @@ TOUR = {
         (POINTS,),
         0.88,
     ),
+    "a title above the names, found": Stop(
+        text("f.csv", f"Flowers of 1936\nby Fisher\n\n{IRIS_CSV}"),
+        KMEANS,
+        (POINTS, "3 lines above the table left out: 'Flowers of 1936'"),
+        0.88,
+    ),
+    "two files as one": Stop(
+        two_files,
+        KMEANS.replace("DATA", "DATA MORE"),
+        (POINTS,),
+        0.88,
+    ),
+    "a cover sheet": Stop(
+        cover_sheet,
+        "cluster DATA -k 3 -m kmeans",
+        (r"error: .*sheet cover is read, not flowers; --variable names another",),
+        code=1,
+    ),
+    "a range of numbers": Stop(
+        text("f.csv", places()), "cluster DATA -k 4-6", (r"Of 4 to 6 clusters: .*5 clusters",)
+    ),
+    "a range that is none": Stop(
+        text("f.csv", IRIS_CSV), "cluster DATA -k 6-3", ("'6-3' is neither a number",), code=2
+    ),
+    "an encoder that is not there": Stop(
+        text("f.csv", reviews()),
+        "cluster DATA -k 3 --text text --encoder nowhere",
+        (r"error: --encoder nowhere: no such model is on this machine, and none is downloaded",),
+        code=1,
+    ),
     "embeddings": Stop(
         embeddings, "cluster DATA -k 2 -m knn", (r"used as vectors: e \(16 numbers\)", "60 points")
     ),
@@ -444,7 +491,8 @@ IN_A_PROCESS = {
 def test_a_file_gets_what_a_person_expects(tmp_path, name):
     stop = TOUR[name]
     path = stop.make(tmp_path)
-    words = [str(path) if word == "DATA" else word for word in stop.ask.split()]
+    files = {"DATA": str(path), "MORE": str(path.with_name("more.csv"))}
+    words = [files.get(word, word) for word in stop.ask.split()]
     if name in IN_A_PROCESS:
         done = subprocess.run([*command(), *words], capture_output=True, text=True, cwd=tmp_path)
         code = done.returncode

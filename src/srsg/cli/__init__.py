@@ -10,7 +10,7 @@ import typer
 
 from srsg.cli.cluster import cluster
 from srsg.cli.compare import compare
-from srsg.cli.console import Commands
+from srsg.cli.console import Command, Commands
 from srsg.cli.demo import demo
 from srsg.cli.groups import with_groups
 from srsg.cli.info import info
@@ -25,7 +25,7 @@ app = typer.Typer(
 )
 for command in (cluster, compare, predict, info, demo):
     leave_out = ["drop_missing"] if command is info else []  # it counts rows with missing values
-    app.command()(with_groups(command, leave_out))
+    app.command(cls=Command)(with_groups(command, leave_out))
 
 
 def _print_version(wanted: bool) -> None:

@@ -47,7 +47,6 @@ class Fitting:
     affine: bool | None = fitting(
         "Add a constant coordinate, so that a point and its mirror image differ.",
         "--affine/--no-affine",
-        metavar="",
         show_default="with --scale standard",
     )
     features: Literal["scattering"] | None = fitting(

@@ -11,7 +11,7 @@ from typing import Any
 import typer
 from rich.console import Console
 from rich.markup import escape
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 errors = Console(stderr=True, highlight=False)
 """For progress, messages and errors; results go to standard output."""
@@ -47,11 +47,21 @@ _VALUE = re.compile(
 )
 
 
+class Command(TyperCommand):
+    """A command whose flags are shown without a value."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        return _with_plain_flags(super().get_params(ctx))
+
+
 class Commands(TyperGroup):
     """All commands: an expected error in any of them is one line, without a traceback.
 
     Unexpected errors, which are bugs, keep their traceback.
     """
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        return _with_plain_flags(super().get_params(ctx))
 
     def make_context(self, *args: Any, **kwargs: Any) -> Any:
         with one_line_errors():
@@ -60,6 +70,13 @@ class Commands(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         with one_line_errors():
             return super().invoke(ctx)
+
+
+def _with_plain_flags(parameters: list[Any]) -> list[Any]:
+    for parameter in parameters:
+        if getattr(parameter, "is_flag", False):
+            parameter.metavar = ""
+    return parameters
 
 
 @contextmanager

@@ -1,9 +1,10 @@
 """Options in groups: a command takes one small object for the options on one subject."""
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from functools import wraps
-from inspect import Parameter, Signature, signature
+from inspect import Parameter, Signature, cleandoc, signature
 from typing import Any, Literal
 
 from srsg.cli.options import TREATMENTS, parse_columns, parse_size, parse_treatments, reading
@@ -40,6 +41,8 @@ def with_groups(command: Callable[..., None], leave_out: Sequence[str] = ()) -> 
             given[name] = kind(**{field: given.pop(field) for field in names})
         command(**given)
 
+    # Each paragraph is one line: rich would keep the line ends of the source.
+    run.__doc__ = re.sub(r"(?<!\n)\n(?!\n)", " ", cleandoc(command.__doc__ or ""))
     # What typer reads instead of the parameters of `command`.
     run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}

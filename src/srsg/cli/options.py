@@ -23,8 +23,6 @@ def option(text: str, *names: str, default: Any = None, **more: Any) -> Any:
     opposite such as ``--no-gray``. A parameter whose parser returns a list or a tuple has the type
     Any, because typer treats these types in its own way.
     """
-    if isinstance(default, bool):
-        more.setdefault("metavar", "")  # a flag has no value to speak of
     return typer.Option(default, *names, help=text, **more)
 
 

@@ -123,7 +123,7 @@ def _shown() -> Progress:
 
 SILENT = Progress()
 
-COMPILING = "compiling kernels (once on this machine) ..."
+COMPILING = "compiling, once on this machine: about 15 seconds, a minute or two if it is busy ..."
 
 
 def announce_compiling(progress: Progress) -> AbstractContextManager[None]:
