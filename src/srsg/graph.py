@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
+from srsg.constraints import Constraints
 from srsg.points import EqualPoints
 from srsg.running.checking import Rule
 from srsg.types import FloatArray, Graph, IntArray
@@ -90,6 +91,8 @@ class FittedGraph:
     lengths : ndarray of shape (n,) or None
         The lengths of the points before they were scaled to unit length; None where they were not
         scaled in this process.
+    constraints : Constraints or None
+        What is known about some points, which every cut of the graph keeps.
 
     Examples
     --------
@@ -111,6 +114,7 @@ class FittedGraph:
     learnt: Mapping[str, Any] = field(default_factory=dict)
     constant: float = 0.0
     lengths: FloatArray | None = None
+    constraints: Constraints | None = None
 
     @property
     def n(self) -> int:

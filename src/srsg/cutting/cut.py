@@ -10,7 +10,7 @@ A tree of the graph (:mod:`srsg.cutting.tree`) gives labels without an embedding
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from math import log
@@ -26,6 +26,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from srsg.cutting.affinity import cluster_weights
+from srsg.cutting.constrained import kept_apart, nearest_centres, settled
 from srsg.cutting.embedding import (
     Embedding,
     agreement,
@@ -37,7 +38,7 @@ from srsg.cutting.embedding import (
 from srsg.cutting.tree import Tree, graph_tree
 from srsg.graph import FittedGraph
 from srsg.points import EqualPoints
-from srsg.running import Engine, ThreadEngine, thread_pools
+from srsg.running import Engine, ThreadEngine, serial_linear_algebra, thread_pools
 from srsg.running.warnings import warn_user
 from srsg.types import (
     Affinity,
@@ -49,6 +50,8 @@ from srsg.types import (
     NClusters,
     RandomState,
 )
+
+NO_PAIRS = np.empty((0, 2), np.int64)
 
 
 @dataclass(frozen=True)
@@ -212,6 +215,9 @@ def cut_graph(
     >>> cut_graph(graph, 3, CutOptions(), 0, ThreadEngine()).labels.shape
     (60,)
     """
+    if fitted.constraints is not None:
+        with run.progress.stage("eigenvectors and labels", 1):
+            return _cut_constrained(fitted, n_clusters, options, random_state, run)
     n_clusters = _possible(n_clusters, len(fitted.equal.first))
     if options.assign_labels == "tree":
         with run.progress.stage("tree and labels", 1):
@@ -236,8 +242,11 @@ def cut_graph_each(
 
     The eigenvectors are found once, for the largest number. If the graph has more components than
     the smallest number, bridges join them for all numbers; :func:`cut_graph` decides this for each
-    number by itself. A tree is the same for all numbers.
+    number by itself. A tree is the same for all numbers. Constraints are kept for each by itself.
     """
+    if fitted.constraints is not None:
+        cuts = [cut_graph(fitted, count, options, random_state, run) for count in counts]
+        return np.column_stack([clusters.labels for clusters in cuts])
     if options.assign_labels == "tree":
         most = min(max(counts), len(fitted.equal.first))
         tree = tree_of(fitted, options.affinity, most)
@@ -266,15 +275,71 @@ def tree_of(
     return graph_tree(counted_graph(fitted, affinity), merged, n_leaves, within)
 
 
-def _cut_tree(fitted: FittedGraph, n_clusters: int, affinity: Affinity) -> Clusters:
-    labels = tree_of(fitted, affinity, n_clusters).labels(n_clusters)
-    weights = cluster_weights(counted_graph(fitted, affinity), labels, n_clusters)
+def _cut_tree(
+    fitted: FittedGraph, n_clusters: int, affinity: Affinity, apart: IntArray = NO_PAIRS
+) -> Clusters:
+    graph, neighbors = kept_apart(counted_graph(fitted, affinity), apart), fitted.neighbors
+    merged = None if neighbors is None else fitted.equal.merge_neighbors(neighbors)
+    labels = graph_tree(graph, merged, n_clusters).labels(n_clusters)
+    weights = cluster_weights(graph, labels, n_clusters)
     total = weights.sum(axis=1, keepdims=True)
     shares = weights / np.where(total > 0, total, 1.0)
     between = cluster_weights(np.ascontiguousarray(weights.T), labels, n_clusters)
     eigenvalues = np.linalg.eigvalsh(normalized((between + between.T) / 2))[::-1].copy()
     equal = fitted.equal
     return Clusters(equal.spread_labels(labels), equal.spread(shares), eigenvalues, n_clusters)
+
+
+def _cut_constrained(
+    fitted: FittedGraph,
+    n_clusters: int,
+    options: CutOptions,
+    random_state: RandomState,
+    run: Engine,
+) -> Clusters:
+    """The clusters of a graph that keep its constraints, see :mod:`srsg.cutting.constrained`."""
+    constraints = fitted.constraints
+    assert constraints is not None
+    if n_clusters < len(constraints.classes):
+        raise ValueError(
+            f"n_clusters={n_clusters} is less than the {len(constraints.classes)} classes of "
+            "known_labels: ask for as many or more."
+        )
+    groups = constraints.groups(fitted.equal)
+    equal, seeds = groups.equal, groups.seeds
+    n_clusters = _possible(n_clusters, len(equal.first))
+    fitted = replace(fitted, equal=equal, constraints=None)
+    if options.assign_labels == "tree":
+        tree = _cut_tree(fitted, n_clusters, options.affinity, groups.apart)
+        labels, scores, values = (
+            tree.labels[equal.first],
+            tree.vectors[equal.first],
+            tree.eigenvalues,
+        )
+    else:
+        spectral = spectral_graph(fitted, options.affinity, run)
+        spectral = replace(spectral, graph=kept_apart(spectral.graph, groups.apart))
+        if len(seeds):
+            found = embedded_graph(
+                *(spectral.graph, 2 * n_clusters, spectral.neighbors, spectral.bridge(1)),
+                *(spectral.cut, run),
+                commute_time=True,
+                weights=spectral.weights,
+            )
+            of_kmeans = spectral.weights, options.n_init, random_state
+            centres = nearest_centres(found.vectors, seeds, n_clusters, *of_kmeans)
+        else:
+            found = spectral.embedded(n_clusters, spectral.bridge(n_clusters), run)
+            of_all = spectral.labels(found.vectors, n_clusters, options, random_state, run)
+            labels = of_all[equal.first]
+            centres = np.array([found.vectors[labels == c].mean(axis=0) for c in range(n_clusters)])
+        with serial_linear_algebra():
+            scores = np.clip(found.vectors @ unit_length_rows(centres).T, -1.0, 1.0)
+        labels, values = scores.argmax(axis=1) if len(seeds) else labels, found.eigenvalues
+    eigenvalues = np.zeros(n_clusters)
+    eigenvalues[: len(values)] = values[:n_clusters]
+    labels, scores = settled(labels, scores, groups)
+    return Clusters(equal.spread_labels(labels), equal.spread(scores), eigenvalues, n_clusters)
 
 
 def _possible(n_clusters: int, n_distinct: int) -> int:

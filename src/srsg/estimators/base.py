@@ -28,6 +28,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from srsg.coding.coder import Coder, build_graph, new_codes, prepared
 from srsg.coding.extended import extended_graph
+from srsg.constraints import Constraints
 from srsg.counting.counts import count_clusters, counted_by, p_value_of_valleys, with_structure
 from srsg.counting.reproducibility import OtherCount, ScoredCounts
 from srsg.cutting import cut
@@ -43,8 +44,9 @@ from srsg.points import row_lengths
 from srsg.running import Engine, ThreadEngine
 from srsg.running.config import start_engine
 from srsg.running.progress import announce_compiling, progress_for
+from srsg.running.warnings import warn_user
 from srsg.types import AssignLabels, FloatArray, Matrix, NClusters, RandomState
-from srsg.weights import checked_weights, weighted_quantile
+from srsg.weights import MOST_NAMED, checked_weights, weighted_quantile
 
 Running = tuple[Coder, Any, dict[str, Any], Engine, FloatArray | None]
 
@@ -187,6 +189,12 @@ class GraphClusterer(
         point's edge weight that goes to each cluster.
     eigenvalues_ : ndarray of shape (n_clusters_,)
         Those of the normalised graph; for a tree, of the graph whose vertices are the clusters.
+    known_classes_ : ndarray of shape (n_classes,)
+        The classes of ``known_labels``: cluster i is class i, and further clusters are new.
+    violated_constraints_ : list of tuple
+        The constraints that the labels do not keep, as ``("must_link", row, row)``,
+        ``("cannot_link", row, row)`` or ``("known_labels", row, cluster)``. Empty as a rule: it
+        takes contradictions, or more rows that belong apart than clusters.
     n_features_in_ : int
 
     Examples
@@ -244,7 +252,16 @@ class GraphClusterer(
         return self.coder(**values)
 
     @with_callbacks
-    def fit(self, X: Matrix, y: None = None, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: Matrix,
+        y: None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        known_labels: ArrayLike | None = None,
+        must_link: ArrayLike | None = None,
+        cannot_link: ArrayLike | None = None,
+    ) -> Self:
         """Build the graph and cluster it.
 
         Parameters
@@ -256,6 +273,13 @@ class GraphClusterer(
         sample_weight : array-like of shape (n_samples,) or None
             How many times each row counts; None means once. A row of weight m gives what m equal
             rows give, and fractions are in between. Every weight is above zero.
+        known_labels : array-like of shape (n_samples,) or None
+            The classes of some rows, -1 (or an empty text) for all others. Rows of one class are in
+            one cluster: the first of the sorted classes, ``known_classes_``, is cluster 0, and so
+            on. There may be more clusters than classes. True labels are never taken from ``y``, so
+            that none are used by accident.
+        must_link, cannot_link : array-like of shape (n_pairs, 2) or None
+            Pairs of rows that belong to one cluster, or to different ones.
 
         Returns
         -------
@@ -263,7 +287,8 @@ class GraphClusterer(
         """
         with self._running(X, sample_weight) as (coder, points, names, run, weights):
             cut.check_cluster_count(self.n_clusters, points.shape[0])
-            graph = build_graph(coder, points, run, weights)
+            known = Constraints.of(points.shape[0], known_labels, must_link, cannot_link)
+            graph = replace(build_graph(coder, points, run, weights), constraints=known)
             clusters, counted = self._cut(graph, run)
         return self._learn(graph, names, clusters, counted)
 
@@ -291,10 +316,21 @@ class GraphClusterer(
             graph = build_graph(coder, points, run, weights)
         return self._learn(graph, names)
 
-    def fit_labels(self) -> Self:
+    def fit_labels(
+        self,
+        *,
+        known_labels: ArrayLike | None = None,
+        must_link: ArrayLike | None = None,
+        cannot_link: ArrayLike | None = None,
+    ) -> Self:
         """Cluster the graph of the last fit with the present parameters: the cheap part.
 
         ``model.fit_graph(X).set_params(n_clusters=5).fit_labels()`` does the same as ``fit``.
+
+        Parameters
+        ----------
+        known_labels, must_link, cannot_link
+            As in :meth:`fit`; without any, those of the last fit stay.
 
         Returns
         -------
@@ -302,11 +338,14 @@ class GraphClusterer(
         """
         check_is_fitted(self, "graph_")
         self._validate_params()
-        cut.check_cluster_count(self.n_clusters, self.graph_.n)
+        graph = self.graph_
+        cut.check_cluster_count(self.n_clusters, graph.n)
+        known = Constraints.of(graph.n, known_labels, must_link, cannot_link)
+        graph = graph if known is None else replace(graph, constraints=known)
         run = ThreadEngine(self.n_jobs, progress_for(self.verbose))
         learnt = vars(self)
         names = {name: learnt[name] for name in INPUT_NAMES if name in learnt}
-        return self._learn(self.graph_, names, *self._cut(self.graph_, run))
+        return self._learn(graph, names, *self._cut(graph, run))
 
     def update(self, X: Matrix) -> Update:
         """Let new points join the fitted graph, and cut it again.
@@ -555,7 +594,8 @@ class GraphClusterer(
             cut.check_cluster_count(n_clusters, len(graph.equal.first))
             enough = n_clusters <= self.tree_.n_leaves
             return (self.tree_ if enough else self._tree(n_clusters)).labels(n_clusters)
-        if n_clusters is None and self.assign_labels == "tree":
+        recut = self.assign_labels == "tree" or graph.constraints is not None
+        if n_clusters is None and recut:
             n_clusters = self.n_clusters_
         if n_clusters is not None:
             cut.check_cluster_count(n_clusters, graph.n)
@@ -752,8 +792,11 @@ class GraphClusterer(
             run = ThreadEngine(self.n_jobs, run.progress)
         options, counted = self._cut_options(), None
         if not isinstance(n_clusters, Integral):
-            counted = count_clusters(graph, options, random_state, run).within(n_clusters)
+            plain = replace(graph, constraints=None)
+            counted = count_clusters(plain, options, random_state, run).within(n_clusters)
             n_clusters = counted.n_clusters
+            if graph.constraints is not None:
+                n_clusters = max(n_clusters, len(graph.constraints.classes))
         clusters = cut.cut_graph(graph, n_clusters, options, random_state, run)
         return clusters, counted and with_structure(counted, graph, clusters)
 
@@ -815,6 +858,7 @@ class GraphClusterer(
                 "eigenvalues_": clusters.eigenvalues,
                 "n_clusters_": clusters.n_clusters,
             }
+            learnt |= attributes_of_constraints(graph, clusters)
         if counted is not None:
             learnt |= attributes_of_counts(counted)
         learn(self, learnt)
@@ -895,6 +939,21 @@ def attributes_of_graph(graph: FittedGraph) -> dict[str, Any]:
             violation = violation[graph.equal.first]
         values["kkt_quantiles_"] = {share: float(np.quantile(violation, share)) for share in SHARES}
     return {name: value for name, value in values.items() if value is not None}
+
+
+def attributes_of_constraints(graph: FittedGraph, clusters: cut.Clusters) -> dict[str, Any]:
+    """What is learnt where something was known about some points."""
+    if graph.constraints is None:
+        return {}
+    broken = graph.constraints.violated(clusters.labels)
+    if broken:
+        shown = ", ".join(f"{name} {one}, {other}" for name, one, other in broken[:MOST_NAMED])
+        more = ", ..." * (len(broken) > MOST_NAMED)
+        warn_user(
+            f"{len(broken)} constraint(s) are violated, see violated_constraints_: {shown}{more}.",
+            UserWarning,
+        )
+    return {"known_classes_": graph.constraints.classes, "violated_constraints_": broken}
 
 
 def attributes_of_counts(counted: ScoredCounts) -> dict[str, Any]:
