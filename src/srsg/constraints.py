@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
@@ -86,6 +87,20 @@ class Constraints:
         if known_labels is not None:
             known, classes = _checked_labels(known_labels, n_points)
         return cls(known, classes, *pairs) if len(classes) or any(map(len, pairs)) else None
+
+    def extended(self, n_points: int) -> Constraints:
+        """The same constraints among more points, of which the first are those of before."""
+        more = np.full(n_points - len(self.known), UNKNOWN)
+        return replace(self, known=np.concatenate([self.known, more]))
+
+    def check(self, n_clusters: object) -> None:
+        """Raise a ValueError if classes are linked, or more than a given number of clusters."""
+        self.groups(EqualPoints.from_first(np.arange(len(self.known))))
+        if isinstance(n_clusters, Integral) and int(n_clusters) < len(self.classes):
+            raise ValueError(
+                f"n_clusters={n_clusters} is less than the {len(self.classes)} classes of "
+                "known_labels: ask for as many or more."
+            )
 
     def groups(self, equal: EqualPoints) -> Groups:
         """The vertices of the graph that is cut.

@@ -300,11 +300,7 @@ def _cut_constrained(
     """The clusters of a graph that keep its constraints, see :mod:`srsg.cutting.constrained`."""
     constraints = fitted.constraints
     assert constraints is not None
-    if n_clusters < len(constraints.classes):
-        raise ValueError(
-            f"n_clusters={n_clusters} is less than the {len(constraints.classes)} classes of "
-            "known_labels: ask for as many or more."
-        )
+    constraints.check(n_clusters)
     groups = constraints.groups(fitted.equal)
     equal, seeds = groups.equal, groups.seeds
     n_clusters = _possible(n_clusters, len(equal.first))

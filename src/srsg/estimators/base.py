@@ -288,6 +288,8 @@ class GraphClusterer(
         with self._running(X, sample_weight) as (coder, points, names, run, weights):
             cut.check_cluster_count(self.n_clusters, points.shape[0])
             known = Constraints.of(points.shape[0], known_labels, must_link, cannot_link)
+            if known is not None:
+                known.check(self.n_clusters)
             graph = replace(build_graph(coder, points, run, weights), constraints=known)
             clusters, counted = self._cut(graph, run)
         return self._learn(graph, names, clusters, counted)
@@ -374,10 +376,13 @@ class GraphClusterer(
         learnt, before = vars(self), self.labels_
         names = {name: learnt[name] for name in INPUT_NAMES if name in learnt}
         with announce_compiling(run.progress):
-            graph = extended_graph(self.graph_, new, lengths, run)
+            graph, known = extended_graph(self.graph_, new, lengths, run), self.graph_.constraints
+            if known is not None:
+                graph = replace(graph, constraints=known.extended(graph.n))
             clusters, counted = self._cut(graph, run)
         by_cluster = self.assign_labels == "tree"
-        clusters = with_old_numbers(before, clusters, by_cluster=by_cluster)
+        if known is None:  # known classes have the first numbers
+            clusters = with_old_numbers(before, clusters, by_cluster=by_cluster)
         self._learn(graph, names, clusters, counted)
         return Update.of(before, clusters.labels)
 

@@ -173,7 +173,13 @@ class PreparedClusterer(Described, ClusterMixin, BaseEstimator):
         self.impute = impute
         self.rules = rules
 
-    def fit(self, X: Matrix, y: None = None, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: Matrix,
+        y: None = None,
+        sample_weight: ArrayLike | None = None,
+        **known: ArrayLike | None,
+    ) -> Self:
         """Learn the columns, and fit the clusterer on what they become.
 
         Parameters
@@ -185,13 +191,15 @@ class PreparedClusterer(Described, ClusterMixin, BaseEstimator):
         sample_weight : array-like of shape (n_samples,) or None
             How many times each row counts, for means, variances and medians of the columns and for
             the clusterer; None means once. Not with ``impute="knn"``, which looks at single rows.
+        **known : array-like
+            ``known_labels``, ``must_link`` and ``cannot_link``, for a clusterer that takes them.
 
         Returns
         -------
         self
         """
         rows, learnt, options = self._learnt(X, sample_weight)
-        learn(self, {**learnt, "clusterer_": clone(self.clusterer).fit(rows, **options)})
+        learn(self, {**learnt, "clusterer_": clone(self.clusterer).fit(rows, **options, **known)})
         return self
 
     def fit_graph(self, X: Matrix, y: None = None, sample_weight: ArrayLike | None = None) -> Self:

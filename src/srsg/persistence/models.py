@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from srsg import __version__, estimators
 from srsg.coding.coder import Coder
 from srsg.coding.kept import arrays_of_coded, coded_from_arrays, rules_of_coded, sizes_of_coded
+from srsg.constraints import Constraints
 from srsg.counting.reproducibility import ScoredCounts
 from srsg.cutting.cut import Clusters
 from srsg.estimators import GraphClusterer, PreparedClusterer
@@ -96,6 +97,13 @@ LENGTHS = Rule("float", ("n",), least=0)
 
 WEIGHTS = Rule("float", ("n",), least=np.finfo(float).tiny)
 """How many times each point counts, if not once."""
+
+CONSTRAINTS: dict[str, Rule] = {
+    "known": Rule("int", ("n",), least=-1, below="classes"),
+    "must_link": Rule("int", (None, 2), least=0, below="n"),
+    "cannot_link": Rule("int", (None, 2), least=0, below="n"),
+}
+"""Rules for what is known about some points."""
 
 CLUSTERS: dict[str, Rule] = {
     "labels": Rule("int", ("n",), least=0, below="clusters"),
@@ -382,6 +390,8 @@ def _graph_arrays(model: GraphClusterer) -> dict[str, NDArray]:
         arrays["lengths"] = graph.lengths
     if graph.equal.row_weights is not None:
         arrays["weights"] = graph.equal.row_weights
+    if graph.constraints is not None:
+        arrays |= vars(graph.constraints)
     points = graph.points
     if points is None:  # the graph is all that was given
         points = np.empty((graph.n, 0))
@@ -406,12 +416,17 @@ def _learn_graph(
     for name in POINTS:
         require(name in arrays, name, "is missing")
     coder, n = model._coder(), arrays["first_equal"].size
+    arrays = dict(arrays)
+    classes = arrays.pop("classes", np.empty(0, int))
+    named = classes.ndim == 1 and classes.dtype.kind in "iU"
+    require(named and len(np.unique(classes)) == len(classes), "classes", "are not names")
     sizes = {
         **sizes_of_coded(coder, n),
         "width": names["n_features_in_"] + bool((arrays["constant"] != 0).any())
         if coder.has_points
         else 0,
         "clusters": n_clusters or 0,
+        "classes": len(classes),
     }
     dense = {"points": Rule("float", ("n", "width"))}
     rules = {
@@ -419,6 +434,7 @@ def _learn_graph(
         **(dense if "points" in arrays else rules_of_csr("points", "width")),
         **({"lengths": LENGTHS} if "lengths" in arrays and coder.unit else {}),
         **({"weights": WEIGHTS} if "weights" in arrays else {}),
+        **(CONSTRAINTS if "known" in arrays else {}),
         **rules_of_coded(coder),
         **(CLUSTERS if n_clusters is not None else {}),
         **(COUNTS if n_clusters is not None and "cluster_counts" in arrays else {}),
@@ -438,6 +454,9 @@ def _learn_graph(
     points = _points(arrays, coder, equal, sizes["width"])
     scaling = {"constant": arrays["constant"].item(), "lengths": arrays.get("lengths")}
     graph = FittedGraph(coder, points, equal, **vars(coded), **scaling)
+    if "known" in arrays:
+        known, *pairs = (arrays[name] for name in CONSTRAINTS)
+        graph = replace(graph, constraints=Constraints(known, classes, *pairs))
     clusters = counted = None
     if n_clusters is not None:
         require(1 <= n_clusters <= n, "n_clusters", f"is not from 1 to {n}")

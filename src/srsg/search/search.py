@@ -15,6 +15,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
 from srsg.coding.coder import without_direction
+from srsg.constraints import Constraints
 from srsg.counting.counts import with_structure
 from srsg.counting.reproducibility import OtherCount, ScoredCounts
 from srsg.cutting.cut import check_cluster_count
@@ -26,7 +27,7 @@ from srsg.estimators.base import (
     scored_counts,
 )
 from srsg.estimators.dask_points import rows_in_a_file
-from srsg.explaining.confidence import Confidence, predict_with_confidence
+from srsg.explaining.confidence import Confidence, confidence, predict_with_confidence
 from srsg.explaining.described import Described
 from srsg.explaining.unwrapping import clusterer_of, points_as_clustered
 from srsg.explaining.valleys import LEVEL, valley_p_value
@@ -183,7 +184,13 @@ class StabilitySearch(Described, ClusterMixin, BaseEstimator):
     approximation_: ClassVar[Approximation | None]
     columns_: ClassVar[str]
 
-    def fit(self, X: Matrix, y: None = None, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: Matrix,
+        y: None = None,
+        sample_weight: ArrayLike | None = None,
+        **known: ArrayLike | None,
+    ) -> Self:
         """Compare the candidates, and fit the best on all points.
 
         Parameters
@@ -195,6 +202,10 @@ class StabilitySearch(Described, ClusterMixin, BaseEstimator):
         sample_weight : array-like of shape (n_samples,) or None
             How many times each row counts in the fits of all candidates; None means once. Samples
             are drawn from the rows, whatever their weights.
+        **known : array-like
+            ``known_labels``, ``must_link`` and ``cannot_link``, as in ``fit`` of the estimators.
+            Only candidates that build a graph are compared, without what is known; the labels of
+            the best one keep it.
 
         Returns
         -------
@@ -213,6 +224,12 @@ class StabilitySearch(Described, ClusterMixin, BaseEstimator):
         X = self._searched(X, columns)
         with config_context(engine="threads"):  # a sample of few points is soonest found here
             candidates = self._candidates(columns, X)
+        constraints = Constraints.of(X.shape[0], **known)
+        if constraints is not None:
+            constraints.check(self.n_clusters)
+            candidates = [pair for pair in candidates if builds_graph(pair[1])]
+            if not candidates:
+                raise ValueError(f"{', '.join(known)}: no candidate builds a graph.")
         for name, each in candidates if weights is not None else ():
             if not has_fit_parameter(clusterer_of(each), "sample_weight"):
                 raise ValueError(f"sample_weight: the candidate {name!r} does not take weights.")
@@ -241,6 +258,8 @@ class StabilitySearch(Described, ClusterMixin, BaseEstimator):
             comparison = Comparison(candidates, X, seed, progress, whole, both_cuts, weights)
             compared = comparison.compared(self.n_clusters, rounds)
         learnt = self._best(comparison, compared, limits, tie=TIE if rounds[1] else 0.0)
+        if constraints is not None:
+            learnt |= _with_constraints(learnt, X, known, len(constraints.classes))
         learn(self, names | learnt | {"columns_": columns.value})
         return self
 
@@ -367,6 +386,24 @@ class StabilitySearch(Described, ClusterMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def _with_constraints(
+    learnt: dict[str, Any], X: Any, known: dict[str, Any], n_classes: int
+) -> dict[str, Any]:
+    """What the winner says about all points, once it knows what is known about some."""
+    model, approximation = learnt["best_estimator_"], learnt["approximation_"]
+    if approximation is not None:
+        raise ValueError(
+            f"{', '.join(known)}: the graph has {len(approximation.rows)} of "
+            f"{approximation.n_points} points only; allow more time and memory, or use one "
+            "estimator."
+        )
+    clusterer = clusterer_of(model)
+    clusterer.set_params(n_clusters=max(clusterer.n_clusters_, n_classes)).fit_labels(**known)
+    names = ("labels_", "n_clusters_", "known_classes_", "violated_constraints_")
+    about = {name: getattr(clusterer, name) for name in names}
+    return about | {"certainty_": confidence(model, X)}
 
 
 def _lie_apart(model: Any, X: Any, counted: ScoredCounts) -> bool:
