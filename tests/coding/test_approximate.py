@@ -11,7 +11,7 @@ import pytest
 from sklearn.datasets import load_digits
 from sklearn.linear_model import Lasso
 
-from srsg import SRSG, L1Graph, config_context
+from srsg import SRSG, L1Graph
 from srsg.coding import approximate_l1_codes, l1_codes
 from srsg.coding.candidates import CandidateIndex, check_candidates
 from srsg.persistence import load_model, save_model
@@ -222,23 +222,10 @@ def test_bad_choices_are_refused_before_any_work(monkeypatch):
     L1Graph(3).fit_graph(X)
 
 
-def test_no_cluster_of_workers_has_an_index():
-    pytest.importorskip("distributed")
-    from distributed import Client
-
-    options = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": "127.0.0.1:0"}
-    with (
-        Client(processes=False, **options) as client,
-        config_context(engine=client),
-        pytest.raises(ValueError, match="it requires engine='threads'"),
-    ):
-        L1Graph(3, n_candidates=20).fit(DIGITS.x)
-
-
 def test_as_many_candidates_as_neighbors_are_enough():
-    check_candidates(5, 5, ThreadEngine(1))
+    check_candidates(5, 5)
     with pytest.raises(ValueError, match="n_candidates=4 must be at least n_neighbors=5"):
-        check_candidates(4, 5, ThreadEngine(1))
+        check_candidates(4, 5)
 
 
 @pytest.mark.parametrize(("n_candidates", "half"), [(10, 5), (9, 5), (1, 1)])
@@ -253,8 +240,8 @@ def test_half_of_the_candidates_correlate_with_the_point(n_candidates, half):
         asked.append(n_found)
         return index.search(vectors, rows, n_found, least=least)
 
-    rows, options = np.arange(4), {"lam": 0.1, "n_candidates": n_candidates, "n_neighbors": 0}
-    approximate._code((points, SimpleNamespace(search=search)), rows, **options)
+    task = approximate.Coding(SimpleNamespace(search=search), n_candidates, 0, 0.1)
+    ThreadEngine(1).relay(task, points, [approximate.Block.of(np.arange(4))], label="codes")
     # For neighbours all of them are asked for; the residual has either sign, twice at most.
     assert asked[:3] == [n_candidates, half, half]
     assert asked[3:] in ([], [half, half])

@@ -18,7 +18,7 @@ SEARCH = Method(AUTO, "search by stability", None, "srsg:StabilitySearch")
 NEED_POINTS = (
     *("drop_missing", "image_size", "gray", "id_column", "keep_ids", "scale", "impute"),
     *("treat", "text", "encoder", "skip_rows"),
-    *("affine", "n_candidates", "append", "model", "report"),
+    *("affine", "append", "model", "report"),
 )
 
 

@@ -9,21 +9,23 @@ far such codes are from the exact ones.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from srsg.coding.candidates import CandidateIndex
+from srsg.coding.candidates import NONE, CandidateIndex
 from srsg.coding.neighbors import in_rows
 from srsg.kernels.arrays import Certificate, Codes, InsideTerms, Penalty, SortedLists
 from srsg.kernels.candidates import code_over_candidates, nearest_candidates
 from srsg.kernels.correlations import strongest
 from srsg.kernels.lasso import certify, solve_working_sets
-from srsg.points import Points, blocks_of_rows, kernel_rows
+from srsg.points import Points, Rows, blocks_of_rows, kernel_rows, row_slices, unique_indices
 from srsg.running import Engine, ThreadEngine
+from srsg.running.engine import Sized
 from srsg.types import FloatArray, IntArray
 
 N_CANDIDATES = 100
@@ -116,23 +118,23 @@ def approximate_l1_codes(
     # A point is never its own candidate.
     n_candidates = min(n_candidates, points.n - 1)
     with engine.progress.stage("index of the points", 1):
-        index = CandidateIndex.of(points, n_candidates)
-    task = partial(_code, lam=lam, n_candidates=n_candidates, n_neighbors=n_neighbors)
-    blocks = blocks_of_rows(points.n, SEARCHED_AT_ONCE)
-    coded = engine.map(task, (points, index), blocks, label="codes over candidates")
-    codes = sparse.csr_array(sparse.vstack([block for block, _ in coded]))
+        index = CandidateIndex.of(points, n_candidates, engine)
+    task = Coding(index, n_candidates, n_neighbors, lam)
+    blocks = [Block.of(rows) for rows in blocks_of_rows(points.n, SEARCHED_AT_ONCE)]
+    coded = engine.relay(task, points, blocks, label="codes over candidates")
+    codes = sparse.csr_array(sparse.vstack([block.codes.to_csr(points.n) for block in coded]))
 
     sample = np.arange(points.n)
     if points.n > n_certified:
         rng = random_state or np.random.RandomState()
         sample = np.sort(rng.choice(points.n, n_certified, replace=False))
-    blocks = [sample[part] for part in blocks_of_rows(len(sample), engine.block_size)]
-    label = f"certificates of {len(sample)} points"
-    parts = engine.map(partial(_certify, lam=lam), (points, codes), blocks, label=label)
+    wanted = _Sample(sample, Codes.from_csr(codes[sample]))
+    label, scan = f"certificates of {len(sample)} points", _Certificates(lam, engine.block_size)
+    parts = engine.scan(scan, points, wanted, len(sample), label=label)
     certificate = Certificate(*(np.concatenate(part) for part in zip(*parts, strict=True)))
     return ApproximateCodes(
         codes=codes,
-        neighbors=np.concatenate([neighbors for _, neighbors in coded]),
+        neighbors=np.concatenate([block.neighbors.index for block in coded]),
         certified=sample,
         kkt_violation=certificate.violation,
         dual_gap=certificate.gap,
@@ -157,68 +159,142 @@ def approximate_lists(
     engine = engine or ThreadEngine()
     n_candidates = min(n_candidates, points.n - 1)
     with engine.progress.stage("index of the points", 1):
-        index = CandidateIndex.of(points, n_candidates)
-    task = partial(_nearest, n_candidates=n_candidates, n_neighbors=n_neighbors)
-    blocks = blocks_of_rows(points.n, SEARCHED_AT_ONCE)
+        index = CandidateIndex.of(points, n_candidates, engine)
+    task = _Nearest(index, n_candidates, n_neighbors)
+    blocks = [Block.of(rows) for rows in blocks_of_rows(points.n, SEARCHED_AT_ONCE)]
     label = "nearest neighbours among candidates"
-    return in_rows(engine.map(task, (points, index), blocks, label=label))
+    found = engine.relay(task, points, blocks, label=label)
+    return in_rows([block.neighbors for block in found])
 
 
-def _nearest(
-    data: tuple[Points, CandidateIndex], rows: IntArray, *, n_candidates: int, n_neighbors: int
-) -> SortedLists:
-    points, index = data
-    targets, found = points.x[rows], np.empty((len(rows), n_neighbors), np.int64)
-    near = index.search(targets, rows, n_candidates, least=n_neighbors)
-    nearest_candidates(points.for_kernels, kernel_rows(targets), near.ids, found)
-    apart = targets[:, None].astype(np.float64) - points.x[found]
-    squares = np.einsum("ijk,ijk->ij", apart, apart)
-    return SortedLists(found, squares, np.full(len(rows), n_neighbors))
+@dataclass(frozen=True)
+class Block(Sized):
+    """Some points on their way to their neighbours and codes.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (n_rows,)
+        The points.
+    near : ndarray of shape (n_rows, width)
+        What a search with the points found; -1 is nothing.
+    active : ndarray of shape (n_active,)
+        The places in the block of those that are coded next.
+    candidates : ndarray of shape (n_active, width)
+        What these may be coded over, besides the points of their codes.
+    codes : Codes
+        Codes so far.
+    neighbors : SortedLists
+        Nearest neighbours.
+    n_coded : int
+        How often the block was coded.
+    """
+
+    rows: IntArray
+    near: IntArray
+    active: IntArray
+    candidates: IntArray
+    codes: Codes
+    neighbors: SortedLists
+    n_coded: int = 0
+
+    @classmethod
+    def of(cls, rows: IntArray) -> Self:
+        """Points that nothing was found for yet."""
+        none = np.empty((len(rows), 0), np.int64)
+        lists = SortedLists(none, none.astype(np.float64), np.zeros(len(rows), np.int64))
+        return cls(rows, none, np.arange(len(rows)), none, Codes.empty(len(rows)), lists)
 
 
-def _code(
-    data: tuple[Points, CandidateIndex],
-    rows: IntArray,
-    *,
-    lam: float,
-    n_candidates: int,
-    n_neighbors: int,
-) -> tuple[sparse.csr_array, IntArray]:
-    """Codes of some points, and their neighbours."""
-    points, index = data
-    search, targets, half = index.search, points.x[rows], -(-n_candidates // 2)  # rounded up
+@dataclass(frozen=True)
+class _Nearest:
+    """Steps to the nearest neighbours: a search for candidates, and their distances."""
 
-    # First points that correlate with the target: half of those in which neighbours are looked for,
-    # since the index ranks them roughly.
-    near = search(targets, rows, n_candidates, least=n_neighbors)
-    neighbors = np.empty((len(rows), n_neighbors), np.int64)
-    if n_neighbors:
-        nearest_candidates(points.for_kernels, kernel_rows(targets), near.ids, neighbors)
-    start = Codes.empty(len(rows)), near.ids[:, :half].copy()
-    codes, resid, _ = code_over_candidates(
-        points.for_kernels, kernel_rows(targets), *start, lam / 2
-    )
+    index: CandidateIndex
+    n_candidates: int
+    n_neighbors: int
 
-    # Then points that correlate with the residual of the code, with either sign, as long as they
-    # bring much into the code. Residuals have both signs even where points have not.
-    active = np.arange(len(rows))
-    for _ in range(MOST_SEARCHES):
-        candidates = [search(sign * resid, rows[active], half).ids for sign in (1, -1)]
-        start = codes.take(active), np.hstack(candidates)
-        found, resid, joined = code_over_candidates(
-            points.for_kernels, kernel_rows(targets[active]), *start, lam / 2
-        )
-        codes = codes.resized(max(codes.width, found.longest))
+    n_steps: ClassVar[int] = 2
+
+    def needed(self, block: Block) -> IntArray:
+        codes = block.codes.take(block.active)
+        found = [each[each != NONE] for each in (block.near, block.candidates)]
+        return unique_indices(block.rows[block.active], *found, codes.index[codes.used])
+
+    def step(self, rows: Rows, block: Block) -> Block:
+        if block.near.shape[1]:
+            return self.with_neighbors(rows, block)
+        targets = rows.x[rows.places(block.rows)]
+        near = self.index.search(targets, block.rows, self.n_candidates, least=self.n_neighbors)
+        return replace(block, near=near.ids)
+
+    def with_neighbors(self, rows: Rows, block: Block) -> Block:
+        """The block with its nearest neighbours among those that were found."""
+        near, shape = _places(rows, block.near), (len(block.rows), self.n_neighbors)
+        block = replace(block, near=block.near[:, :0])
+        if not self.n_neighbors:
+            return block
+        targets, found = rows.x[rows.places(block.rows)], np.empty(shape, np.int64)
+        nearest_candidates(rows.for_kernels, kernel_rows(targets), near, found)
+        apart = targets[:, None].astype(np.float64) - rows.x[found]
+        squares = np.einsum("ijk,ijk->ij", apart, apart)
+        sizes = np.full(len(targets), self.n_neighbors)
+        return replace(block, neighbors=SortedLists(_indices(rows, found), squares, sizes))
+
+
+@dataclass(frozen=True)
+class Coding(_Nearest):
+    """Steps to codes: a search with the points, then codes and searches with their residuals."""
+
+    lam: float
+
+    n_steps: ClassVar[int] = 2 + MOST_SEARCHES
+
+    def step(self, rows: Rows, block: Block) -> Block:
+        half = -(-self.n_candidates // 2)  # rounded up
+        if not block.n_coded and not block.near.shape[1]:
+            # First points that correlate with the target: half of those in which neighbours are
+            # looked for, since the index ranks them roughly.
+            block = super().step(rows, block)
+            return replace(block, candidates=block.near[:, :half].copy())
+        active = block.active
+        if not active.size:
+            return block
+        own, first = block.rows[active], not block.n_coded
+        start = block.codes.take(active)
+        known = start._replace(index=rows.places(start.index)), _places(rows, block.candidates)
+        targets = kernel_rows(rows.x[rows.places(own)])
+        found, resid, joined = code_over_candidates(rows.for_kernels, targets, *known, self.lam / 2)
+        found = found._replace(index=_indices(rows, found.index))
+        codes = block.codes.resized(max(block.codes.width, found.longest))
         for part, new in zip(codes, found.resized(codes.width), strict=True):
             part[active] = new
-        active, resid = active[joined > ENOUGH], resid[joined > ENOUGH]
-        if not active.size:
-            break
-    return codes.to_csr(points.n), neighbors
+        if first:
+            block = self.with_neighbors(rows, block)
+        # Then points that correlate with the residual of the code, with either sign, as long as
+        # they bring much into the code. Residuals have both signs even where points have not.
+        more = np.full(len(own), True) if first else joined > ENOUGH
+        more &= block.n_coded < MOST_SEARCHES
+        active, own, resid = active[more], own[more], resid[more]
+        candidates = np.empty((0, 0), np.int64)
+        if active.size:
+            both = [self.index.search(sign * resid, own, half).ids for sign in (1, -1)]
+            candidates = np.hstack(both)
+        coded = block.n_coded + 1
+        return replace(block, codes=codes, active=active, candidates=candidates, n_coded=coded)
+
+
+def _places(rows: Rows, index: IntArray) -> IntArray:
+    """Places of points among the rows; nothing stays nothing."""
+    return np.where(index == NONE, NONE, rows.places(index))
+
+
+def _indices(rows: Rows, places: IntArray) -> IntArray:
+    """Indices of the points in some places; whatever is beyond the rows is padding."""
+    return places if rows.index is None else rows.index[np.minimum(places, len(rows.index) - 1)]
 
 
 def solved_sets(
-    points: Points, targets: NDArray[np.floating], codes: Codes, lam: float
+    points: Points | Rows, targets: NDArray[np.floating], codes: Codes, lam: float
 ) -> tuple[Codes, FloatArray, InsideTerms]:
     """Codes over their working sets, the residuals, and the terms of the certificates."""
     n_rows = len(targets)
@@ -226,15 +302,54 @@ def solved_sets(
     return solve_working_sets(points.for_kernels, kernel_rows(targets), codes, penalty)
 
 
-def _certify(data: tuple[Points, sparse.csr_array], rows: IntArray, *, lam: float) -> Certificate:
-    """Certificates of the codes of some points, as codes over all points.
+@dataclass(frozen=True)
+class _Sample(Sized):
+    """Some points and their codes."""
+
+    own: IntArray
+    codes: Codes
+
+    def __getitem__(self, chosen: slice) -> Self:
+        return type(self)(self.own[chosen], self.codes.take(chosen))
+
+
+@dataclass(frozen=True)
+class _Certificates:
+    """A scan for the certificates of codes, as codes over all points.
 
     It takes one matrix product of their residuals with all points.
     """
-    points, all_codes = data
-    codes = Codes.from_csr(all_codes[rows])
-    codes, resid, inside = solved_sets(points, points.x[rows], codes, lam)
-    correlations, error = points.correlations(resid), points.correlation_error
-    # The strongest point outside the code decides how far the code is from optimal over all points.
-    _, outside = strongest(points.for_kernels, rows, resid, correlations, codes, error)
-    return certify(inside, np.full(len(rows), lam / 2), outside)
+
+    lam: float
+    block_size: int
+
+    def rows(self, block: _Sample) -> IntArray:
+        return unique_indices(block.own, block.codes.index[block.codes.used])
+
+    def start(self, rows: Rows, block: _Sample) -> tuple[_Sample, FloatArray, InsideTerms]:
+        targets = rows.x[rows.places(block.own)]
+        codes = block.codes._replace(index=rows.places(block.codes.index))
+        codes, resid, inside = solved_sets(rows, targets, codes, self.lam)
+        return (
+            replace(block, codes=codes._replace(index=_indices(rows, codes.index))),
+            resid,
+            inside,
+        )
+
+    def scan_shard(self, shard: Points, started: tuple[_Sample, FloatArray, Any]) -> FloatArray:
+        block, resid, _ = started
+        outside, error = np.empty(len(resid)), shard.correlation_error
+        for part in row_slices(len(resid), self.block_size):
+            own, codes = block.own[part] - shard.first, block.codes.take(part)
+            codes = codes._replace(index=codes.index - shard.first)
+            about = own, resid[part], shard.correlations(resid[part]), codes, error
+            # The strongest point outside the code decides how far the code is from optimal over
+            # all points.
+            outside[part] = strongest(shard.for_kernels, *about)[1]
+        return outside
+
+    def finish(
+        self, started: tuple[Any, Any, InsideTerms], found: Sequence[FloatArray]
+    ) -> Certificate:
+        outside = np.max(found, axis=0)
+        return certify(started[2], np.full(len(outside), self.lam / 2), outside)

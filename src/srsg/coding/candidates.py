@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from srsg.files.errors import needed
-from srsg.points import Points
-from srsg.running import Engine, thread_pools
+from srsg.points import Points, blocks_of_rows
+from srsg.running import Engine, ThreadEngine, thread_pools
 from srsg.types import IntArray
 
 FEWEST = 1000
@@ -34,6 +34,9 @@ time hardly grows with the number of points."""
 TRAINED_PER_CELL, LEAST_TRAINED, TRAINING_ROUNDS, SEED = 40, 5000, 10, 0
 """K-means uses this many points per cell, at least so many in all, and this many rounds. Its
 seed is fixed, so that the candidates depend on the points alone."""
+
+ADDED_AT_ONCE = 2**16
+"""Points that enter the index together."""
 
 NONE = -1
 """The index where a search found nothing more."""
@@ -74,15 +77,19 @@ class CandidateIndex:
     n_probes: int
 
     @classmethod
-    def of(cls, points: Points, n_candidates: int) -> Self:
-        """An index for searches of about ``n_candidates`` points each."""
+    def of(cls, points: Points, n_candidates: int, engine: Engine | None = None) -> Self:
+        """An index for searches of about ``n_candidates`` points each.
+
+        Points that are on the workers of a cluster come here, a part at a time.
+        """
+        engine = (engine or ThreadEngine(1)).quiet()
         faiss, n_cells = check_faiss(), isqrt(points.n)
-        x = _padded(points.x32)
-        together = FEATURES_PER_CODE if x.shape[1] >= MANY_FEATURES else FEATURES_PER_CODE // 2
-        n_codes = x.shape[1] // together
+        width = _padded(np.empty((0, points.n_features))).shape[1]
+        together = FEATURES_PER_CODE if width >= MANY_FEATURES else FEATURES_PER_CODE // 2
+        n_codes = width // together
         kind = f"IVF{n_cells},PQ{n_codes}x4fs" if points.n >= FEWEST else "IVF1,Flat"
         with one_thread():
-            cells = faiss.index_factory(x.shape[1], kind, faiss.METRIC_INNER_PRODUCT)
+            cells = faiss.index_factory(width, kind, faiss.METRIC_INNER_PRODUCT)
             cells.by_residual = False  # the points themselves, not their offsets from the centres
             cells.cp.seed, cells.cp.niter = SEED, TRAINING_ROUNDS
             cells.cp.min_points_per_centroid = 1  # else faiss warns about small data
@@ -90,8 +97,11 @@ class CandidateIndex:
             if points.n >= FEWEST:
                 cells.pq.cp.niter = TRAINING_ROUNDS
             # Training looks at no more points than this, evenly spread over all.
-            cells.train(x[:: max(1, points.n // max(TRAINED_PER_CELL * n_cells, LEAST_TRAINED))])
-            cells.add(x)
+            step = max(1, points.n // max(TRAINED_PER_CELL * n_cells, LEAST_TRAINED))
+            cells.train(_taken(points, np.arange(0, points.n, step), engine))
+            # In parts of one size: the number of points may change the bits of a comparison.
+            for rows in blocks_of_rows(points.n, ADDED_AT_ONCE):
+                cells.add(_taken(points, rows, engine))
         scanned = max(SCANNED, 8 * n_candidates)
         return cls(cells, min(max(LEAST_PROBES, ceil(scanned * n_cells / points.n)), cells.nlist))
 
@@ -125,6 +135,12 @@ class CandidateIndex:
         return SearchResult(ids[~left_out].reshape(shape), strength[~left_out].reshape(shape))
 
 
+def _taken(points: Points, rows: IntArray, engine: Engine) -> NDArray[np.float32]:
+    """Some of the points, in this process."""
+    [some] = engine.map_rows(np.asarray, points, [rows], label="points of the index")
+    return _padded(some)
+
+
 def _padded(x: NDArray[np.floating]) -> NDArray[np.float32]:
     """The rows in float32, with zeros up to a multiple of the features that are kept together."""
     width = -(-x.shape[1] // FEATURES_PER_CODE) * FEATURES_PER_CODE
@@ -143,14 +159,9 @@ def check_faiss() -> Any:
     return needed("faiss", "n_candidates needs faiss", "approximate")
 
 
-def check_candidates(n_candidates: int, n_neighbors: int, run: Engine) -> None:
+def check_candidates(n_candidates: int, n_neighbors: int) -> None:
     """Raise an error if codes over so many candidates cannot be found here."""
     check_faiss()
-    if run.on_cluster:
-        raise ValueError(
-            "n_candidates needs an index of all points in this process: it requires "
-            "engine='threads'."
-        )
     if n_candidates < n_neighbors:
         raise ValueError(
             f"n_candidates={n_candidates} must be at least n_neighbors={n_neighbors}, which are "

@@ -99,7 +99,7 @@ class Coder(ABC):
         """Raise a ValueError if a parameter needs more points, or another engine."""
         check_neighbor_count(self.n_neighbors, n_points)
         if self.n_candidates is not None:
-            check_candidates(self.n_candidates, self.n_neighbors, run)
+            check_candidates(self.n_candidates, self.n_neighbors)
 
     def result_bytes(self, n_points: int) -> float:
         """Memory for the code and the neighbours of one point, with all copies of them."""

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from copy import copy
 from functools import lru_cache, partial
 from threading import Barrier, Lock
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 import numpy as np
 from joblib import cpu_count, effective_n_jobs
@@ -54,7 +54,7 @@ class Relay(Protocol[Block_in]):
     No step compares the block with all points, so that a worker needs only rows of them.
     """
 
-    n_steps: int
+    n_steps: ClassVar[int]
 
     def needed(self, block: Block_in) -> IntArray:
         """The points that the next step needs, in rising order."""

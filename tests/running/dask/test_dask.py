@@ -80,6 +80,8 @@ def test_chunks_of_unknown_length_are_counted(client):
 OTHERS = [
     NeighborGraph(10, random_state=0),
     NeighborGraph(10, metric="euclidean", random_state=0),
+    NeighborGraph(10, n_candidates=30, random_state=0),
+    SRSG(10, n_candidates=30, random_state=0),
     RidgeGraph(10, random_state=0),
     TSCGraph(10, random_state=0),
     ElasticNetGraph(10, random_state=0),
