@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import time
 
+import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import load_digits
 
 from srsg import SRSG, L1Graph, config_context
@@ -43,6 +45,17 @@ def test_workers_killed_while_coding_and_another_before_the_sweeps(client, chunk
         model = SRSG(5, random_state=0).fit(points)
     assert not disturbed.advances
     assert_same(model, expected)
+
+
+def test_a_worker_killed_while_codes_over_candidates_are_made(client):
+    """The index that all workers have goes to the new one too."""
+    points = np.vstack([X, X + 1, X + 2])
+    model = L1Graph(5, n_candidates=20, random_state=0)
+    disturbed = Disturbed(advances={"codes over candidates": lambda: kill_workers(client, 1)})
+    with send_progress_to(disturbed), config_context(engine=client):
+        found = clone(model).fit_graph(da.from_array(points, chunks=(200, -1)))
+    assert not disturbed.advances
+    assert_same(found, model.fit_graph(points))
 
 
 def test_ctrl_c_leaves_the_cluster_usable(client):
