@@ -2,13 +2,16 @@
 
     python benchmarks/dask_cluster.py [--points 20000] [--features 200] [--runs 3] [--write FILE]
     python benchmarks/dask_cluster.py --same [--data DIR]
+    python benchmarks/dask_cluster.py --graphs [--points 20000] [--features 64]
 
 Workers are processes on loopback with one thread each. Prints how much faster two of them are than
 one, with points of more features too; what they sent each other compared with the cost model; and
 the peak memory of the client and the workers on points that take more than a worker's limit.
 ``--write`` puts the tables, with the costs of more points that follow from them, into a Markdown
 file. ``--same`` compares instead everything that ``SRSG.fit`` learns with what threads learn, bit
-for bit, in three chunkings.
+for bit, in three chunkings. ``--graphs`` measures other graphs too, by processor time: on a machine
+that others use, the longest way through client and workers says more than the clock. It checks the
+cost model at a second size, and fits over candidates within a limit of memory below the points.
 """
 
 from __future__ import annotations
@@ -26,8 +29,9 @@ from typing import Any
 import dask
 import numpy as np
 from distributed import Client, LocalCluster
+from sklearn.base import clone
 
-from srsg import SRSG, L1Graph, config_context
+from srsg import SRSG, L1Graph, NeighborGraph, RidgeGraph, config_context
 from srsg.cli.comparison import peak_megabytes
 from srsg.running.dask.engine import DaskEngine
 from srsg.running.dask.files import read_array
@@ -224,6 +228,60 @@ def compare(data: str | None, n_points: int, n_features: int) -> None:
     same_bits("made-up subspaces", made_up, 50)
 
 
+GRAPHS = {
+    "l1 codes": L1Graph(),
+    "l1 codes over 100 candidates": L1Graph(n_candidates=100, random_state=0),
+    "nearest neighbours": NeighborGraph(),
+    "neighbours over 100 candidates": NeighborGraph(n_candidates=100),
+    "neighbours by distance": NeighborGraph(metric="euclidean"),
+    "ridge codes": RidgeGraph(),
+}
+
+
+def processor_times(client: Client) -> tuple[float, list[float]]:
+    """Processor seconds of this process, which has the scheduler too, and of each worker."""
+    return time.process_time(), list(client.run(time.process_time).values())
+
+
+def graphs(path: Path, size: int) -> dict[str, dict[int, tuple[float, list[float]]]]:
+    """Processor seconds of every graph of the first points, on one worker and on two."""
+    found: dict[str, dict[int, tuple[float, list[float]]]] = {name: {} for name in GRAPHS}
+    for count in (1, 2):
+        with workers(count) as client:
+            array, _ = read_array(path, client)
+            rows = array[:size].rechunk((-(-size // count), -1))
+            for name, graph in GRAPHS.items():
+                clone(graph).fit_graph(array[:1500].rechunk((1500 // count, -1)))  # from the cache
+                before, theirs = processor_times(client)
+                clone(graph).fit_graph(rows)
+                after, now = processor_times(client)
+                spent = [end - start for start, end in zip(theirs, now, strict=True)]
+                found[name][count] = after - before, spent
+                print(size, name, count, found[name][count], flush=True)
+    return found
+
+
+def rows_of_graphs(found: dict[str, dict[int, tuple[float, list[float]]]]) -> list[Any]:
+    rows = []
+    for name, times in found.items():
+        (here, (one,)), (there, two) = times[1], times[2]
+        whole, longest = here + one, there + max(two)
+        cells = (f"{here:.1f} + {one:.1f} s", f"{there:.1f} + {max(two):.1f} s")
+        rows.append((name, *cells, f"{whole / longest:.2f}", f"{one / max(two):.2f}"))
+    return rows
+
+
+def within_memory(path: Path, limit: int) -> tuple[object, ...]:
+    """The most memory of workers that may not hold all points, and of the client."""
+    with workers(2, limit) as client:
+        array, _ = read_array(path, client)
+        client.run(peak_memory, reset=True)
+        before = peak_memory(reset=True)
+        NeighborGraph(n_candidates=50).fit_graph(array)
+        peaks = client.run(peak_memory).values()
+        return array.nbytes, limit, max(peaks), peak_memory() - before
+
+
 def table(head: tuple[str, ...], rows: list[tuple[object, ...]]) -> str:
     lines = [head, tuple("---" for _ in head), *rows]
     return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)
@@ -259,6 +317,25 @@ def costs(blocks: list[tuple[int, int, int, int]], tasks: dict[str, float], n: i
     return facts + "\n\n" + table(head, rows)
 
 
+def report_of_graphs(n: int, d: int) -> str:
+    """Processor times at two sizes, and memory."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "points.npy"
+        np.save(path, subspaces(n, d))
+        head = ("client + longest worker", "one worker", "two", "ratio", "ratio of workers")
+        lines = []
+        for size in (n // 2, n):
+            lines.append(f"{size:,} points of {d} features, processor time:")
+            lines.append(table(head, rows_of_graphs(graphs(path, size))))
+        np.save(path, subspaces(4096, 25_000).astype(np.float32))
+        nbytes, limit, worker, client = within_memory(path, 380_000_000)
+    memory = f"{nbytes / 1e6:.0f} MB of points, limit {limit / 1e6:.0f} MB for each of two workers"
+    lines.append(
+        f"{memory}: peak of a worker {worker / 1e6:.0f} MB, client + {client / 1e6:.0f} MB"
+    )
+    return "\n\n".join(lines)
+
+
 def in_time(seconds: float) -> str:
     for unit, length in (("days", 86400), ("h", 3600), ("min", 60)):
         if seconds >= 2 * length:
@@ -273,12 +350,16 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--no-memory", action="store_true", help="leave the large points out")
     parser.add_argument("--write", type=Path)
+    parser.add_argument("--graphs", action="store_true", help="other graphs, by processor time")
     parser.add_argument("--same", action="store_true", help="compare the results with threads")
     parser.add_argument("--data", default=os.environ.get("SRSG_DATA"))
     options = parser.parse_args()
     n, d = options.points, options.features
     if options.same:
         compare(options.data, n, d)
+        return
+    if options.graphs:
+        print(report_of_graphs(n, d))
         return
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "points.npy"
