@@ -17,6 +17,8 @@ ORDER = [
     "plot_how_many_clusters",
     "plot_gamma_and_k",
     "plot_outliers",
+    "plot_clusters_within_clusters",
+    "plot_own_graph_and_updates",
     "plot_million_points_dask",
     "plot_when_not_to_use",
 ]
