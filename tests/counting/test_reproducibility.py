@@ -307,3 +307,9 @@ def test_a_table_is_sure_if_its_clusters_are_found_again(spread, sure):
     X, _ = make_blobs(120, n_features=6, centers=3, cluster_std=spread, random_state=0)
     model = SRSG("auto", affine=True, random_state=0).fit(X)
     assert scored_counts(model).sure is sure
+
+
+def test_numbers_a_quarter_larger_or_smaller_are_clearly_different():
+    scores = np.array([0.5, 0.9, 0.6])
+    assert ScoredCounts(5, np.array([4, 5, 6]), scores, True).others() == [(4, 0.5)]
+    assert ScoredCounts(4, np.array([3, 4, 5]), scores, True).others() == [(3, 0.5), (5, 0.6)]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from srsg.cutting.eigenvectors import _orthonormal, _orthonormal_columns
+from srsg.cutting.eigenvectors import _chebyshev, _orthonormal, _orthonormal_columns
 from srsg.running import ThreadEngine
 
 
@@ -37,3 +37,14 @@ def test_a_vector_of_zeros_does_no_harm():
     vectors[:, 2] = 0
     found = _orthonormal_columns(vectors, ThreadEngine(2))
     np.testing.assert_allclose(found.T @ found, np.eye(5), atol=1e-12)
+
+
+@pytest.mark.parametrize("degree", [1, 2, 5])
+def test_the_filter_is_a_polynomial_of_chebyshev(degree):
+    rng = np.random.default_rng(0)
+    matrix, vectors = rng.standard_normal((6, 6)), rng.standard_normal((6, 2))
+    values, axes = np.linalg.eigh(matrix + matrix.T)
+    center, half_width = 0.3, 1.7
+    curve = np.polynomial.Chebyshev.basis(degree)((values - center) / half_width)
+    found = _chebyshev(matrix + matrix.T, vectors, degree, (center, half_width))
+    np.testing.assert_allclose(found, axes * curve @ axes.T @ vectors, atol=1e-9)

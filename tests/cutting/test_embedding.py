@@ -18,7 +18,7 @@ from srsg.cutting.eigenvectors import (
     _product,
     leading_eigenpairs,
 )
-from srsg.cutting.embedding import normalized, spectral_embedding
+from srsg.cutting.embedding import _normalized, normalized, spectral_embedding
 from srsg.metrics import clustering_accuracy
 from srsg.running import ThreadEngine
 
@@ -248,3 +248,9 @@ def test_bad_graphs_are_refused(affinity, n_clusters, message):
 def test_unknown_way_to_assign_labels():
     with pytest.raises(ValueError, match="assign_labels"):
         cluster_graph(np.ones((3, 3)), 2, assign_labels="guess")
+
+
+def test_only_an_isolated_vertex_gets_a_loop():
+    W = sparse.csr_array(np.array([[0.0, 2, 0], [2, 0, 0], [0, 0, 0]]))
+    np.testing.assert_allclose(_normalized(W).toarray(), [[0, 1, 0], [1, 0, 0], [0, 0, 1]])
+    np.testing.assert_allclose(_normalized(W[:2, :2]).toarray(), [[0, 1], [1, 0]])

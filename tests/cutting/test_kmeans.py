@@ -7,7 +7,7 @@ import pytest
 from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 
-from srsg.cutting.cut import kmeans_labels
+from srsg.cutting.cut import _starts, kmeans_labels
 from srsg.running import ThreadEngine
 
 
@@ -58,3 +58,13 @@ def test_points_that_coincide():
     labels = kmeans_labels(X, 3, random_state=0)
     assert len(set(labels[::4])) == 3
     np.testing.assert_array_equal(labels, np.repeat(labels[::4], 4))
+
+
+def test_points_of_no_weight_start_no_cluster():
+    """However far away they are."""
+    rng = np.random.default_rng(0)
+    vectors = np.vstack([rng.standard_normal((30, 2)), [[50.0, 0.0], [0.0, 50.0]]])
+    weights = np.append(np.ones(30), [1e-12, 1e-12])
+    chosen = _starts((vectors, weights), rng.random((20, 1 + 2 * 4)), 3, 4)
+    assert chosen.max() < 30
+    assert (_starts((vectors, None), rng.random((20, 1 + 2 * 4)), 3, 4) >= 30).any()

@@ -383,3 +383,23 @@ def test_finer_leaves_are_merged_within_their_communities_first():
         fine = graph_tree(W, n_leaves=n_leaves)
         assert fine.n_leaves >= n_leaves
         np.testing.assert_array_equal(fine.labels(2), coarse.labels(2))
+
+
+def test_one_more_leaf_than_there_are_communities_splits_them():
+    W, _ = planted([20, 30, 40], between=0.1)
+    coarse = graph_tree(W)
+    assert graph_tree(W, n_leaves=coarse.n_leaves).n_leaves == coarse.n_leaves
+    assert graph_tree(W, n_leaves=coarse.n_leaves + 1).n_leaves > coarse.n_leaves
+
+
+def test_vertices_of_large_degree_move_first(monkeypatch):
+    orders = []
+
+    def noted(*given):
+        orders.append(given[3][given[4]])
+
+    monkeypatch.setattr("srsg.cutting.tree.move_vertices", noted)
+    W, _ = planted([10, 10])
+    find_communities(sparse.csr_array(W), W.sum(axis=1), 1.0)
+    assert orders
+    assert all((np.diff(degrees) <= 0).all() for degrees in orders)

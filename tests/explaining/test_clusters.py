@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import sparse
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_iris
 
 from benchmarks.explanations import judged
 from srsg import L1Graph, NeighborGraph, PreparedClusterer, explain
 from srsg.explaining.thresholds import round_between, thresholds_of
-from srsg.explaining.traits import LEAST_EFFECT, traits_of
+from srsg.explaining.traits import LEAST_EFFECT, telling_words, traits_of
 from srsg.files.rules import ColumnRule
 
 IRIS = load_iris()
@@ -155,3 +156,39 @@ def test_a_model_without_a_graph_says_so():
     found = explain(KMeans(2, n_init=1, random_state=0).fit(IRIS.data), IRIS.data)
     with pytest.raises(ValueError, match="KMeans has no graph that joins points"):
         found.point(0)
+
+
+def test_nothing_is_said_where_there_is_nothing_to_tell_apart():
+    values = np.arange(6.0)
+    for rules, members in (
+        ([], values > 2),
+        ([ColumnRule("a")], values > -1),
+        ([ColumnRule("a")], values > 9),
+    ):
+        assert thresholds_of(rules, [values][: len(rules)], members) == ("", 0.0, 0.0)
+
+
+def test_values_without_a_number_between_them_are_cut_at_the_lower_one():
+    below = 0.1 + 0.2  # 0.30000000000000004: no shorter number lies between it and the next
+    above = np.nextafter(below, 1)
+    assert round_between(np.array([below, above]), below) == below
+
+
+def test_words_that_tell_clusters_apart_are_named_with_what_is_lacking():
+    """Each cluster's own word, however common the third is in both."""
+    words = sparse.csr_array(np.repeat([[2, 0, 1], [0, 3, 1]], 20, axis=0))
+    text = ColumnRule("note", "text", levels=("tea", "milk", "cup"))
+    cluster = np.repeat([0, 1], 20)
+    rules, values = telling_words(text, words, cluster, 2)
+    found = {rule.column: column.tolist() for rule, column in zip(rules, values, strict=True)}
+    assert found["'tea'"] == (cluster == 0).tolist()
+    assert found["'milk'"] == (cluster == 1).tolist()
+    first, _ = traits_of(rules, values, cluster, 2)
+    assert [trait.words for trait in first] == ["'tea'", "no 'milk'"]
+
+
+def test_an_empty_cluster_has_no_telling_words_of_its_own():
+    words = sparse.csr_array(np.array([[1.0, 0.0], [0.0, 1.0]]))
+    text = ColumnRule("note", "text", levels=("tea", "milk"))
+    rules, _ = telling_words(text, words, np.array([0, 1]), 2)
+    assert [rule.column for rule in rules] == ["'tea'", "'milk'"]

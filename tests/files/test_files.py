@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays as some_arrays
 
 from srsg.files import FileError, read_points
+from srsg.files.checking import _samples_first
+from srsg.files.contents import Contents
 from srsg.points import is_memory_mapped
 from support.file_samples import (
     FRAME,
@@ -315,3 +317,13 @@ def test_large_npy_files_are_mapped(tmp_path, monkeypatch):
     table = read_points(tmp_path / "X.npy")
     assert is_memory_mapped(table.X)
     np.testing.assert_array_equal(table.X, X)
+
+
+def test_only_points_that_were_columns_are_told_to_be_turned():
+    stack = np.arange(24.0).reshape(2, 4, 3)
+    labels, last = np.arange(3), Contents(stack, samples_last=True)
+    turned, notes = _samples_first("f", last, labels)
+    assert (turned.shape, notes) == ((3, 2, 4), [])
+    turned, notes = _samples_first("f", Contents(stack[0]), labels)
+    assert turned.shape == (3, 4)
+    assert notes == ["points turned from columns to rows, to fit the labels"]

@@ -66,11 +66,12 @@ def test_images_of_different_sizes_get_the_commonest(tmp_path):
     np.testing.assert_array_equal(wanted.X, np.full((3, 20), 7))
 
 
-def test_images_taken_on_their_side_stand_upright(tmp_path):
+@pytest.mark.parametrize("orientation", range(1, 9))
+def test_images_taken_on_their_side_stand_upright(tmp_path, orientation):
     exif = Image.Exif()
-    exif[0x0112] = 6
+    exif[0x0112] = orientation
     Image.new("L", (30, 20)).save(tmp_path / "a.jpg", exif=exif)
-    assert read_points(tmp_path).image_shape == (30, 20)
+    assert read_points(tmp_path).image_shape == ((20, 30) if orientation < 5 else (30, 20))
 
 
 def test_corrupt_images_are_named(tmp_path):

@@ -18,7 +18,9 @@ from scipy import io, sparse
 
 from srsg.files import FileError, guard, read_points
 from srsg.files.guard import in_other_process, limits_for
+from srsg.files.reading import _is_harmless
 from support.file_samples import X
+from support.forked import read_in_forks
 
 MANY = 300_000_000
 REFUSED = r"bomb\S*: is damaged, or takes more than 250.0 MB of memory .* SRSG_READ_MEMORY"
@@ -210,3 +212,20 @@ def test_a_variable_of_matlab_cut_short_is_an_error(tmp_path):
     path.write_bytes(head + tag + element)  # its own size is right, that of the stream is not
     with pytest.raises(FileError, match="cannot be read as a MATLAB file"):
         read_points(path)
+
+
+def test_what_a_parser_prints_is_no_part_of_its_answer():
+    with read_in_forks():
+        assert in_other_process("f", 0, os.write, 1, b"noise") == 5
+
+
+def test_only_plain_text_and_plain_arrays_are_harmless(tmp_path, monkeypatch):
+    plain, packed = tmp_path / "f.csv", tmp_path / "g.csv"
+    plain.write_bytes(b"1,2\n3,4\n")
+    packed.write_bytes(gzip.compress(plain.read_bytes()))
+    assert _is_harmless(plain, "tables:read_text")
+    assert not _is_harmless(packed, "tables:read_text")
+    assert _is_harmless(packed, "arrays:read_npy")
+    assert not _is_harmless(plain, "arrays:read_npz")
+    monkeypatch.setattr("srsg.files.reading.MOST_HERE", 8)
+    assert not _is_harmless(plain, "tables:read_text")

@@ -11,10 +11,12 @@ import pyarrow.parquet
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import skew
 from sklearn.cluster import KMeans
 
 from srsg import SRSG, PreparedClusterer
 from srsg.files import FileError, read_points
+from srsg.files.kinds import _date_format, _number, _skewness
 from srsg.files.rules import ColumnRule, undone_columns
 from srsg.persistence import load_model, save_model
 from support.file_samples import text
@@ -228,3 +230,35 @@ def test_rules_are_reversible(amounts, unit, codes):
     assert level.undone(level.encoded(np.array(codes))).tolist() == codes
     for kept in (rule, level):
         assert json.loads(json.dumps(vars(kept)))["column"] == kept.column
+
+
+def test_a_date_goes_round_with_its_cycles():
+    rule = ColumnRule("day", "date", cycles=("week",))
+    days, sine, cosine = rule.encoded(np.array([7.0, 8.75, 10.5, 14.0])).T
+    np.testing.assert_array_equal(days, [7, 8.75, 10.5, 14])
+    np.testing.assert_allclose(sine, [0, 1, 0, 0], atol=1e-12)
+    np.testing.assert_allclose(cosine, [1, 0, -1, 1], atol=1e-12)
+
+
+def test_skewness_is_that_of_scipy():
+    numbers = np.random.default_rng(0).lognormal(size=50)
+    assert _skewness(numbers) == pytest.approx(skew(numbers))
+
+
+def test_the_unit_of_a_logarithm_is_found_among_positive_numbers():
+    """Zeros, of which there may be many, have no logarithm."""
+    positive = np.random.default_rng(0).lognormal(sigma=2.0, size=200)
+    rule = _number("price", np.append(positive, np.zeros(12)))
+    assert rule.unit == np.quantile(positive, 0.05)
+
+
+def test_dates_may_be_missing_and_end_with_the_year_2199():
+    def form_of(*cells):
+        return _date_format(pa.chunked_array([cells], pa.string()))
+
+    assert form_of("2024-01-31", None, "2199-12-31") == "ISO"
+    assert form_of("1000-01-01") == "ISO"
+    assert form_of("2024-01-31", "2200-01-01") is None
+    assert form_of("0999-12-31") is None
+    assert form_of("2024-01-31", "soon") is None
+    assert form_of(None) is None

@@ -15,6 +15,7 @@ import xlsxwriter
 
 from srsg.files import FileError, read_points
 from srsg.files.kinds import looks_like_identifier
+from srsg.files.tables import _column
 from support.file_samples import X, raw, text
 
 CSV = "a,b,kind\n1.5,2,x\n3,4.25,y\n"
@@ -308,3 +309,12 @@ def test_several_tables_are_one(tmp_path):
 def test_rows_keep_their_names_if_columns_are_chosen(tmp_path):
     path = text(tmp_path / "f.csv", "a,b,id\n1.5,2,70\n3,4.25,50\n")
     assert read_points(path, columns=["b", "a"]).row_ids.tolist() == [70, 50]
+
+
+def test_whole_numbers_of_a_spreadsheet_are_whole(tmp_path):
+    """Cells are fractions whatever they hold; a column of whole ones may be codes."""
+    assert _column([1.0, 2.0]).type == pa.int64()
+    assert _column([1.0, "", 2.5]).type == pa.float64()
+    assert _column([1.0, "", 2.5]).to_pylist() == [1.0, None, 2.5]
+    with pytest.raises(FileError, match=r"f\.xlsx: has no rows"):
+        read_points(sheets(tmp_path / "f.xlsx", s=[["a", "b"]]))

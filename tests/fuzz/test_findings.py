@@ -9,6 +9,8 @@ import pytest
 import scipy.io
 from scipy import linalg, sparse
 
+from fuzz.cases import case_of
+from fuzz.outcomes import outcome_of
 from srsg import (
     SMCE,
     L1Graph,
@@ -270,3 +272,10 @@ def test_an_embedding_beyond_unit_length_is_no_embedding():
 def test_a_file_that_asks_for_too_much_memory_is_named():
     with pytest.raises(FileError, match=r"points\.feather: is damaged, or takes more than"):
         in_other_process("points.feather", 0, bytearray, 2**58)
+
+
+@pytest.mark.parametrize("number", [124312, 135045])
+def test_kept_codes_do_not_change_where_the_penalty_is_below_rounding(number):
+    """They were solved for again, and one of many codes as good was found."""
+    _, case, rng = case_of(number)
+    assert outcome_of(case, rng) == "done"

@@ -161,16 +161,21 @@ def _reached(loop: Any, items: list[Any], folder: str) -> dict[str, Any]:
 def _tests_of(
     mutant: Mutant, items: Iterable[Any], known: dict[str, Any], most: float
 ) -> list[tuple[Any, float]]:
-    """The tests that reach a mutant, the quickest first.
+    """The tests that reach a mutant, the quickest first; else those that come to its file.
 
+    A line that runs in a process of its own, or while modules are imported, leaves no trace.
     Of tests with parameters one case each comes first, then another case each, and so on: a second
     case notices little that the first does not.
     """
-    found = []
+    found, near = [], []
     for item in items:
         seen = known[item.nodeid]
-        if "files" in seen and mutant.is_reached_by(set(seen["files"].get(str(mutant.path), []))):
+        lines = set(seen.get("files", {}).get(str(mutant.path), []))
+        if mutant.is_reached_by(lines):
             found.append((item, seen["seconds"]))
+        elif lines:
+            near.append((item, seen["seconds"]))
+    found = found or near
     found.sort(key=lambda pair: pair[1])
     cases: Counter[str] = Counter()
     order = []

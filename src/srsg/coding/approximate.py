@@ -299,7 +299,7 @@ def solved_sets(
     """Codes over their working sets, the residuals, and the terms of the certificates."""
     n_rows = len(targets)
     penalty = Penalty(np.full(n_rows, lam / 2), np.zeros(n_rows))
-    return solve_working_sets(points.for_kernels, kernel_rows(targets), codes, penalty)
+    return solve_working_sets(points.for_kernels, kernel_rows(targets), codes, penalty, True)
 
 
 @dataclass(frozen=True)

@@ -61,8 +61,9 @@ def thresholds_of(
     >>> thresholds_of([ColumnRule("price"), ColumnRule("size")], [price, size], members)
     Thresholds(text='size > 1.5 and price > 12', precision=1.0, recall=1.0)
     """
+    best, best_score = Thresholds("", 0.0, 0.0), 0.0
     if not rules or members.all() or not members.any():
-        return Thresholds("", 0.0, 0.0)
+        return best
     shares = [
         _level_shares(rule, values, members) for rule, values in zip(rules, columns, strict=True)
     ]
@@ -72,7 +73,6 @@ def thresholds_of(
             for values, share in zip(columns, shares, strict=True)
         ]
     )
-    best, best_score = Thresholds("", 0.0, 0.0), 0.0
     for n_leaves in range(2, MOST_LEAVES + 1):
         tree = DecisionTreeClassifier(
             max_leaf_nodes=n_leaves, min_samples_leaf=2, class_weight="balanced", random_state=0

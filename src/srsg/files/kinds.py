@@ -254,7 +254,7 @@ def _date_format(values: Any) -> str | None:
         days = _days(values, form)
         known = days[np.isfinite(days)]
         whole = len(known) == len(values) - values.null_count
-        if whole and len(known) and known.min() >= EARLIEST and known.max() <= LATEST:
+        if whole and len(known) and known.min() >= EARLIEST and known.max() < LATEST:
             return form
     return None
 

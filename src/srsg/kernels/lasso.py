@@ -121,8 +121,8 @@ def with_terms(start, n_features):
 
 
 @kernel()
-def solve_working_sets(points, targets, start, penalty):
-    """Code each target over its working set, starting from the code it has.
+def solve_working_sets(points, targets, start, penalty, solves):
+    """Code each target over its working set, starting from the code it has; or keep that code.
 
     Returns the codes, their residuals, and the terms of their certificates. The last step, a direct
     solve on the sorted support, makes a code and its residual depend on the support alone, not on
@@ -142,9 +142,11 @@ def solve_working_sets(points, targets, start, penalty):
         for k in range(size):
             b[k] = rows.row_dot(atoms, k, own)
             gram[k, k] += ridge
-        solve_lasso(gram, b, half_lam, z)
+        if solves:
+            solve_lasso(gram, b, half_lam, z)
         support = sorted_support(codes.index[p], z)
-        polish(gram, b, half_lam, z, support)
+        if solves:
+            polish(gram, b, half_lam, z, support)
         # In the order of the indices, so that the residual too has the same bits whatever the
         # order in which points joined the working set.
         assign(resid[p], own)
