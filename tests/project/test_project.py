@@ -90,3 +90,14 @@ def test_public_names():
         assert name in dir(srsg)
     with pytest.raises(AttributeError, match="no attribute 'Nothing'"):
         _ = srsg.Nothing
+
+
+def test_tested_versions_are_those_that_the_package_asks_for():
+    from packaging.version import Version
+
+    from tools.constraints import ROOT, bounds
+
+    lines = (ROOT / "constraints.txt").read_text().splitlines()
+    tested = dict(line.split("==") for line in lines)
+    assert tested.keys() == bounds().keys()
+    assert all(Version(tested[name]) >= Version(least) for name, least in bounds().items())

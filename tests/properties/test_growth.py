@@ -14,11 +14,13 @@ from math import log2
 
 import numpy as np
 import pytest
+from sklearn.cluster import KMeans
 
 from srsg import (
     SRSG,
     L1Graph,
     LocalScalingSpectralClustering,
+    PreparedClusterer,
     StabilitySearch,
     cluster_graph,
     metrics,
@@ -30,6 +32,7 @@ from srsg.files import read_points
 from srsg.persistence import load_model, save_model
 from srsg.running import ThreadEngine
 from tests.support.estimators import ALL_ESTIMATORS
+from tests.support.forked import read_in_forks
 
 
 def seconds():
@@ -112,6 +115,12 @@ def described(n, folder):
         getattr(model, name)
 
 
+def filled(n, folder):
+    X = points(n)[:, :5].copy()
+    X[::7, 0] = np.nan
+    PreparedClusterer(KMeans(3, n_init=1, random_state=0), impute="knn").fit(X)
+
+
 def cut_again(n, folder):
     fitted(n).relabel(4, random_state=0)
     cluster_graph(fitted(n).affinity_matrix_, 5, assign_labels="tree", random_state=0, n_jobs=1)
@@ -124,6 +133,7 @@ def cut_again(n, folder):
         (measured, 1.5),
         (kept, 1.5),
         (cut_again, 1.8),
+        (filled, 2),
         (described, 2),
         (counted, 2),
     ],
@@ -179,18 +189,22 @@ def written(folder, ending, X, names):
         pytest.importorskip("scipy.io").savemat(path, {"X": X})
     else:
         frame = pytest.importorskip("pandas").DataFrame(X, columns=names)
-        if ending == ".parquet":
-            frame.to_parquet(path)
+        if ending in (".parquet", ".feather"):
+            getattr(frame, f"to_{ending[1:]}")(path)
+        elif ending == ".jsonl":
+            frame.to_json(path, orient="records", lines=True)
         else:
             frame.to_csv(path, index=False)
     return path
 
 
-@pytest.mark.parametrize("ending", [".npy", ".npz", ".mat", ".csv", ".parquet"])
+@pytest.mark.parametrize(
+    "ending", [".npy", ".npz", ".mat", ".csv", ".parquet", ".feather", ".jsonl"]
+)
 def test_readers_grow_linearly_with_the_rows(ending, tmp_path):
     X, names = np.random.default_rng(0).random((20_000, 8)).round(3), list("abcdefgh")
     paths = {n: written(tmp_path, ending, X[:n], names) for n in (5_000, 10_000, 20_000)}
-    with warnings.catch_warnings(action="ignore"):
+    with warnings.catch_warnings(action="ignore"), read_in_forks():
         assert exponent_beyond_start(lambda n: read_points(paths[n]), 5_000) < 1.5
 
 
