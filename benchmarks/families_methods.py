@@ -234,7 +234,7 @@ def search(sample: Sample, seed: int) -> Cell:
 
 def search_counts(sample: Sample, seed: int) -> Cell:
     found = StabilitySearch(random_state=seed, n_jobs=N_JOBS).fit(sample.X)
-    three = [int(count) for count in found.best_counts(3)]
+    three = [int(found.n_clusters_), *(other.n_clusters for other in found.other_counts_)]
     noted = {"three": three, "structure": bool(found.structure_found_)}
     return scored(sample, found.labels_) | noted
 

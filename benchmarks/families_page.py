@@ -119,7 +119,8 @@ def counts_part(cells: list[Cell], families: dict[str, list[str]]) -> str:
     if ours:
         near = [any(abs(n / c["true"] - 1) <= 0.1 for n in c["three"]) for c in ours]
         text += (
-            "\n\nThe truth is within 10 % of one of the search's three best numbers in "
+            "\n\nThe truth is within 10 % of one of the numbers that the search offers, the best "
+            "and one clearly different on each side, in "
             f"{np.mean(near):.0%} of {len(ours)} runs; `structure_found_` is true in "
             f"{np.mean([c['structure'] for c in ours]):.0%}."
         )

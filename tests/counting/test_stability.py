@@ -9,7 +9,7 @@ from sklearn.datasets import make_blobs
 
 from srsg import SRSG, LocalScalingSpectralClustering, RidgeGraph
 from srsg.counting.counts import MANY_FEATURES, _Counting, counted_by
-from srsg.counting.stability import modularity, search_stable
+from srsg.counting.stability import Sampled, modularity, search_combined, search_stable
 from srsg.cutting.cut import CutOptions
 from srsg.datasets import make_union_of_subspaces
 from srsg.running import ThreadEngine
@@ -35,6 +35,30 @@ def test_two_stable_groups_do_not_hide_ten_clusters():
     labels = {2: group, 10: cluster}
     found = search_stable(graph, [labels.get] * 3, [np.arange(200)] * 3, [2, 10])
     assert found.n_clusters == 10
+
+
+def test_the_number_is_the_middle_of_three_estimates():
+    """Stable and modular in 4, samples show 8 clusters again, halves 16: the middle is 8."""
+    rng = np.random.default_rng(0)
+    rows = [np.arange(480)] * 2
+    blocks = {count: np.arange(480) * count // 480 for count in (4, 8, 16)}
+    graph = 1.0 * (blocks[4][:, None] == blocks[4])
+
+    def with_noise(shares):
+        """Labels of which a share is found again."""
+        noisy = {
+            count: np.where(rng.random(480) < shares[count], labels, rng.integers(count, size=480))
+            for count, labels in blocks.items()
+        }
+        return Sampled(rows, [blocks.get, noisy.get])
+
+    samples = with_noise({4: 0.97, 8: 0.93, 16: 0.4})
+    found = search_combined(graph, samples, with_noise({4: 0.5, 8: 0.5, 16: 1.0}), [4, 8, 16])
+    assert found.n_clusters == 8
+    assert [found.scores[found.counts == count] for count in (4, 8, 16)] == [1, 1, 1]
+    again = search_combined(graph, samples, with_noise({4: 1.0, 8: 0.5, 16: 0.3}), [4, 8, 16])
+    assert again.n_clusters in (4, 8)
+    assert again.scores[2] < 1
 
 
 @pytest.mark.parametrize(("counts", "usual"), [([3, 9, 90], 9), ([2, 60], 2), ([4, 20], 20)])

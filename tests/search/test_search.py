@@ -73,9 +73,23 @@ def test_columns_are_looked_at():
     assert look_at_columns(huge) is Columns.ONE_UNIT
 
 
+def test_trajectories_are_left_to_exact_codes():
+    """Points of three bodies in few dimensions: each body has an affine subspace of its own."""
+    rng = np.random.default_rng(0)
+    bodies = [rng.random((20, 3)) @ rng.random((3, 40)) + rng.random(40) for _ in range(3)]
+    X = np.concatenate(bodies)
+    noisy = X + 0.1 * rng.standard_normal(X.shape)
+    assert look_at_columns(X) is Columns.DIMENSIONS
+    assert look_at_columns(X, exact=False) is look_at_columns(noisy) is Columns.ONE_UNIT
+    assert look_at_columns(X * 10.0 ** np.arange(40)) is Columns.SEVERAL_UNITS
+    search = StabilitySearch(n_clusters=3, random_state=0).fit(X)
+    assert search.results_["candidate"] == ["ssc"]
+    assert clustering_accuracy(np.repeat(range(3), 20), search.labels_) == 1
+
+
 def test_neighbours_compete_only_where_codes_are_not_sparse():
     """They join points of different subspaces in every sample alike."""
-    sparse_codes, _ = make_union_of_subspaces(120, n_features=120, random_state=0)
+    sparse_codes, _ = make_union_of_subspaces(120, n_features=120, noise=0.02, random_state=0)
     centers = np.random.default_rng(0).standard_normal((3, 120))
     groups = np.repeat(centers, 40, axis=0) + np.random.default_rng(1).standard_normal((120, 120))
     names = [

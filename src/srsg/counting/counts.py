@@ -10,7 +10,7 @@ points can be measured (:mod:`srsg.counting.density`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -31,8 +31,8 @@ from srsg.counting.reproducibility import (
     reproducibility_score,
     search_counts,
 )
-from srsg.counting.stability import search_stable
-from srsg.cutting.cut import Clusters, CutOptions, counted_graph, spectral_graph
+from srsg.counting.stability import Labels, Sampled, search_combined
+from srsg.cutting.cut import Clusters, CutOptions, counted_graph, spectral_graph, tree_of
 from srsg.cutting.embedding import auto_bridge, unit_length_rows
 from srsg.explaining.fitted import fitted_rows
 from srsg.explaining.valleys import LEVEL, some_rows, valley_p_value
@@ -218,13 +218,27 @@ class _Counting:
         samples = [np.sort(rng.choice(n_points, size, replace=False)) for _ in range(2)]
         all_count_once = n_points == self.fitted.n and self.fitted.equal.weights is None
         whole = self.fitted if all_count_once else self.graph_of(x)
-        most, labellers = counts[-1], []
-        with self.run.progress.stage("number of clusters", 3) as stage:
+        halves = [np.sort(half) for half in np.array_split(rng.permutation(n_points), 2)]
+        by_vectors, trees, most = [], [self.tree(whole, counts[-1])], counts[-1]
+        with self.run.progress.stage("number of clusters", 5) as stage:
             for fitted in (whole, *map(self.graph_of, self.parts(x, samples, rng))):
-                labellers.append(self.labeller(fitted, STABLE_N_INIT, most, seed)[1])
+                by_vectors.append(self.labeller(fitted, STABLE_N_INIT, most, seed)[1])
                 stage.advance()
-        graph = whole.merged(whole.affinity)
-        return search_stable(graph, labellers, [np.arange(n_points), *samples], counts)
+            for half in halves:
+                trees.append(self.tree(self.graph_of(x[half]), most))
+                stage.advance()
+        every, graph = np.arange(n_points), whole.merged(whole.affinity)
+        sampled = Sampled([every, *samples], by_vectors), Sampled([every, *halves], trees)
+        return search_combined(graph, *sampled, counts)
+
+    def tree(self, fitted: FittedGraph, most: int) -> Labels:
+        """A function that cuts the tree of a graph into up to ``most`` clusters."""
+        tree = tree_of(fitted, self.options.affinity, min(most, len(fitted.equal.first)))
+
+        def labels(count: int) -> IntArray:
+            return fitted.equal.spread_labels(tree.labels(min(count, tree.n_leaves)))
+
+        return labels
 
     def parts(self, x: Any, samples: list[IntArray], rng: np.random.RandomState) -> Iterator[Any]:
         """Two samples of the points ``x``, with different halves of the features if these are many.
@@ -263,7 +277,7 @@ class _Counting:
 
     def labeller(
         self, fitted: FittedGraph, n_init: int, most: int, seed: int
-    ) -> tuple[Graph, Callable[[int], IntArray]]:
+    ) -> tuple[Graph, Labels]:
         """The graph that is cut, and a function that cuts it into up to ``most`` clusters."""
         run, options = (
             self.run.quiet(),

@@ -85,7 +85,9 @@ class StabilitySearch(Described, ClusterMixin, BaseEstimator):
     candidates : "auto", "graphs", or mapping or sequence of (name, estimator)
         Clusterers or pipelines that end in one, each with a parameter ``n_clusters``. Earlier ones
         win ties. "auto" looks at the columns: ridge codes, SRSG and, unless l1 codes are sparse,
-        nearest neighbours for 100 features or more, and for principal components;
+        nearest neighbours for 100 features or more, and for principal components; sparse subspace
+        clustering (:meth:`srsg.L1Graph.ssc`) for up to 2,000 points that lie in a dozen dimensions
+        or fewer, nearly without noise, such as trajectories;
         spectral clustering by distances for three columns or fewer, where directions say little;
         SRSG, its standardised affine form, that of ridge codes, and K-means for tables whose
         columns share one unit; for other tables only what is standardised. Of more than 6,000
@@ -220,7 +222,8 @@ class StabilitySearch(Described, ClusterMixin, BaseEstimator):
         weights = checked_weights(sample_weight, X.shape[0])
         check_cluster_count(self.n_clusters, X.shape[0])
         rng = check_random_state(self.random_state)
-        columns = Columns.PREPARED if self.prepared else look_at_columns(X)
+        own = isinstance(self.candidates, str)
+        columns = Columns.PREPARED if self.prepared else look_at_columns(X, exact=own)
         X = self._searched(X, columns)
         with config_context(engine="threads"):  # a sample of few points is soonest found here
             candidates = self._candidates(columns, X)
@@ -254,7 +257,7 @@ class StabilitySearch(Described, ClusterMixin, BaseEstimator):
             progress.stage(f"comparing {len(candidates)} methods", total) as whole,
             config_context(engine="threads"),
         ):
-            both_cuts = isinstance(self.candidates, str) and not columns.of_a_table
+            both_cuts = own and not columns.of_a_table
             comparison = Comparison(candidates, X, seed, progress, whole, both_cuts, weights)
             compared = comparison.compared(self.n_clusters, rounds)
         learnt = self._best(comparison, compared, limits, tie=TIE if rounds[1] else 0.0)
