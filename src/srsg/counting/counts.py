@@ -31,7 +31,7 @@ from srsg.counting.reproducibility import (
     reproducibility_score,
     search_counts,
 )
-from srsg.counting.stability import Labels, Sampled, search_combined
+from srsg.counting.stability import Labels, Sampled, search_combined, search_stable
 from srsg.cutting.cut import Clusters, CutOptions, counted_graph, spectral_graph, tree_of
 from srsg.cutting.embedding import auto_bridge, unit_length_rows
 from srsg.explaining.fitted import fitted_rows
@@ -218,16 +218,18 @@ class _Counting:
         samples = [np.sort(rng.choice(n_points, size, replace=False)) for _ in range(2)]
         all_count_once = n_points == self.fitted.n and self.fitted.equal.weights is None
         whole = self.fitted if all_count_once else self.graph_of(x)
-        halves = [np.sort(half) for half in np.array_split(rng.permutation(n_points), 2)]
         by_vectors, trees, most = [], [self.tree(whole, counts[-1])], counts[-1]
+        every, graph = np.arange(n_points), whole.merged(whole.affinity)
         with self.run.progress.stage("number of clusters", 5) as stage:
             for fitted in (whole, *map(self.graph_of, self.parts(x, samples, rng))):
                 by_vectors.append(self.labeller(fitted, STABLE_N_INIT, most, seed)[1])
                 stage.advance()
+            if self.fitted.points is None:  # parts of the one graph, not graphs of their own
+                return search_stable(graph, by_vectors, [every, *samples], counts)
+            halves = [np.sort(half) for half in np.array_split(rng.permutation(n_points), 2)]
             for half in halves:
                 trees.append(self.tree(self.graph_of(x[half]), most))
                 stage.advance()
-        every, graph = np.arange(n_points), whole.merged(whole.affinity)
         sampled = Sampled([every, *samples], by_vectors), Sampled([every, *halves], trees)
         return search_combined(graph, *sampled, counts)
 
