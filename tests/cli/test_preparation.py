@@ -197,3 +197,27 @@ def test_accuracy_is_that_of_the_labels_written(tmp_path, wine):
     )
     found = clustering_accuracy(Y, np.load(tmp_path / "l.npy"))
     assert accuracy(done) == pytest.approx(found, abs=1e-4)
+
+
+def test_columns_of_weights_and_known_classes(tmp_path):
+    """They are no features; the classes are kept and named, and blanks are unknown."""
+    kinds = np.array(["barolo", "grignolino", "barbera"])[Y]
+    lines = [",".join([*NAMES, "times", "kind"])]
+    for place, (row, kind) in enumerate(zip(X, kinds, strict=True)):
+        known = kind if place % 10 == 0 else ""
+        lines.append(",".join([*map(repr, row.tolist()), str(1 + place % 3), known]))
+    table, model = tmp_path / "wine.csv", tmp_path / "wine.srsg"
+    table.write_text("\n".join(lines) + "\n")
+    columns = ["--weights", "times", "--known", "kind"]
+    options = ["-k", 3, "--scale", "standard", "-o", tmp_path / "labels.csv"]
+    ran = good("cluster", table, "--method", "ridge", *columns, *options, "--model", model)
+    assert "cluster 0 is barbera, 1 is barolo, 2 is grignolino" in ran.stderr
+    fitted = load_model(model).clusterer_
+    assert fitted.n_features_in_ == 13
+    np.testing.assert_array_equal(fitted.graph_.equal.row_weights, 1 + np.arange(len(X)) % 3)
+    given = np.arange(len(X)) % 10 == 0
+    assert (fitted.known_classes_[fitted.labels_[given]] == kinds[given]).all()
+    error = the_error("cluster", table, "--method", "kmeans", "--known", "kind", "-k", 3, code=2)
+    assert "--known is not an option of the method kmeans" in error
+    error = the_error("cluster", table, "--method", "ridge", "--weights", "kind", "-k", 3)
+    assert "column kind is to have weights, and is no numbers" in error

@@ -57,8 +57,10 @@ def cluster(
             impute=preparing.impute,
             append=files.append,
             scheduler=fitting.scheduler,
+            aside=tuple(fitting.columns_aside().values()),
         )
         inputs.check_size(data, table, method)
+        about_rows = inputs.about_rows(data, table, fitting)
         # Features and scaling are part of the time, reading is not.
         start = time.perf_counter()
         with progress.stage("features", 1):
@@ -70,7 +72,7 @@ def cluster(
         if not quiet and method.builds_graph and method is not SEARCH:
             tell(progress, inputs.notes_on_cost(model, X, clusters, fitting, progress))
         with settings, announce_compiling(progress), _advice_if_stopped(fitting):
-            model.fit(X)
+            model.fit(X, **about_rows)
         result = outputs.Result(
             display_name(data), method.name, model, table, X, time.perf_counter() - start
         )
@@ -112,6 +114,9 @@ def _choices(estimator: Any, clusters: Any) -> list[str]:
             f"The data look like {estimator.columns_}; the most stable clusters are those of "
             f"{estimator.best_name_}{_runner_up(estimator.results_, estimator.best_index_)}."
         )
+    if len(getattr(estimator, "known_classes_", ())):
+        names = [f"{place} is {name}" for place, name in enumerate(estimator.known_classes_)]
+        lines.append(f"Known classes: cluster {', '.join(names)}; other clusters are new.")
     if getattr(estimator, "approximation_", None) is not None:
         lines.append(f"{estimator.approximation_} --time and --memory allow more.")
     if clusters == options.AUTO:

@@ -18,7 +18,7 @@ SEARCH = Method(AUTO, "search by stability", None, "srsg:StabilitySearch")
 NEED_POINTS = (
     *("drop_missing", "image_size", "gray", "id_column", "keep_ids", "scale", "impute"),
     *("treat", "text", "encoder", "skip_rows"),
-    *("affine", "append", "model", "report"),
+    *("affine", "append", "model", "report", "weights", "known"),
 )
 
 
@@ -82,14 +82,27 @@ class Fitting:
         metavar="ADDRESS",
         show_default=False,
     )
+    weights: str | None = fitting(
+        "Column that says how many times each row counts.", metavar="COLUMN", show_default=False
+    )
+    known: str | None = fitting(
+        "Column with the classes of some rows, blank for all others: clusters keep them.",
+        metavar="COLUMN",
+        show_default=False,
+    )
     random_state: int = options.SEED
     n_jobs: int | None = options.JOBS
 
     def parameters(self) -> dict[str, Any]:
         """Parameters given for the estimator."""
-        others = ("method", "features", "max_memory", "max_time", "scheduler")
+        others = ("method", "features", "max_memory", "max_time", "scheduler", "weights", "known")
         given = {name: value for name, value in vars(self).items() if value is not None}
         return {name: value for name, value in given.items() if name not in others}
+
+    def columns_aside(self) -> dict[str, str]:
+        """Columns that are no features, by the option that names them."""
+        given = {"weights": self.weights, "known": self.known}
+        return {option: column for option, column in given.items() if column is not None}
 
     def chosen(self) -> Method:
         """The named method; by default the search, or srsg if its options are given."""
@@ -127,6 +140,7 @@ def check_combinations(method: Method, clusters: Any, *groups: Any) -> None:
             f"the method {name} needs a number of clusters: -k.",
         ),
         (no_graph and "graph" in given, f"--graph is not an option of the method {name}."),
+        (no_graph and "known" in given, f"--known is not an option of the method {name}."),
         (method is SEARCH and clusters == 1, "-k 1 needs a method: --method."),
         ({"features", "model"} <= given, "--model cannot be combined with --features."),
         ({"features", "scheduler"} <= given, "--scheduler cannot be combined with --features."),

@@ -16,6 +16,7 @@ from srsg.cli.inspection import MANY, complete_rows, count_near_rows, outweighin
 from srsg.explaining.unwrapping import clusterer_of
 from srsg.files import FileError, Table, read_points
 from srsg.files.errors import count_of
+from srsg.files.labels import encode_labels, missing_labels
 from srsg.files.reading import display_name
 from srsg.files.rules import ColumnRule
 from srsg.files.writing import check_appendable
@@ -46,6 +47,7 @@ def read(
     scheduler: str | None = None,
     features: Sequence[str] | None = None,
     rules: Sequence[ColumnRule] | None = None,
+    aside: Sequence[str] = (),
 ) -> Table:
     """Read DATA with the given options, and print notes on it.
 
@@ -67,10 +69,12 @@ def read(
         Names of a model's features, with which the columns are matched.
     rules : sequence of ColumnRule or None
         How columns became a model's features.
+    aside : sequence of str
+        Columns that are no features.
     """
     with progress.stage(f"reading {display_name(data)}", 1):
         if scheduler is None:
-            kept: Any = {"keep_missing": impute is not None, "keep_frame": append}
+            kept: Any = {"keep_missing": impute is not None, "keep_frame": append, "aside": aside}
             table = read_points(data, **reading.arguments(), features=features, rules=rules, **kept)
         else:
             from srsg.running.dask.files import read_table_on
@@ -105,6 +109,27 @@ def check_reading(data: Sequence[str], reading: Reading, table: Table) -> None:
             raise typer.BadParameter(
                 f"{flag_of(given[0])} is for {kind}, and {display_name(data)} holds none."
             )
+
+
+def about_rows(data: Sequence[str], table: Table, fitting: Fitting) -> dict[str, Any]:
+    """Weights and known labels of the rows, as arguments of ``fit``."""
+    name, found = display_name(data), dict[str, Any]()
+    for option, column in fitting.columns_aside().items():
+        if column not in table.aside:
+            raise typer.BadParameter(f"--{option} is for tables, and {name} holds none.")
+        values = table.aside[column]
+        if option == "known":
+            known = values[~missing_labels(values)]
+            codes, names = encode_labels(known)
+            found["known_labels"] = np.full(len(values), -1 if names is None else "", object)
+            found["known_labels"][~missing_labels(values)] = codes if names is None else known
+            if names is None:
+                found["known_labels"] = found["known_labels"].astype(np.int64)
+        elif values.dtype.kind in "iuf":
+            found["sample_weight"] = values
+        else:
+            raise FileError(f"{name}: column {column} is to have weights, and is no numbers.")
+    return found
 
 
 def check_size(data: Sequence[str], table: Table, method: Method) -> None:

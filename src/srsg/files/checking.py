@@ -41,6 +41,7 @@ def checked_table(name: str, contents: Contents, request: Request) -> Table:
         n_dropped=int((~usable).sum()),
         kept_rows=None if usable.all() else np.flatnonzero(usable),
         frame=contents.frame,
+        aside={column: values[usable] for column, values in contents.aside.items()},
     )
 
 

@@ -150,13 +150,14 @@ def contents(values: Any, frame: Frame, columns: Columns, request: Request) -> C
         notes=(*frame.notes, *columns.notes),
         rows_are_points=True,
         frame=frame if request.keep_frame else None,
+        aside={name: text_or_number(frame.table.column(name)) for name in request.aside},
     )
 
 
 def _identifier_among(name: str, frame: Frame, used: Sequence[str], request: Request) -> str | None:
     """The column that names the rows among those that were not asked for."""
     for place, column in enumerate(frame.table.column_names):
-        if column not in (*used, request.labels):
+        if column not in (*used, request.labels, *request.aside):
             reason = judged(name, column, place, frame.table.column(column), request)[1]
             if reason in (IDENTIFIER, ROW_NAMES):
                 return column
@@ -178,7 +179,7 @@ def wanted_columns(name: str, names: Sequence[str], request: Request) -> list[st
         if count > 1:
             raise FileError(f"{name}: has two columns called {column!r}.")
     others = [column for column in (request.labels, request.identifier) if column]
-    for column in (*(request.columns or ()), *(request.treat or ()), *others):
+    for column in (*(request.columns or ()), *(request.treat or ()), *others, *request.aside):
         if column not in counts:
             raise FileError(f"{name}: has no column called {column!r}. It has {_listed(names)}.")
     wanted = list(names if request.columns is None else request.columns)
@@ -216,7 +217,7 @@ def decide_columns(name: str, columns: Iterable[tuple[str, Any]], request: Reque
     certain = set(request.columns or request.features or ())
     # Positions count all columns: a first column is more likely an identifier.
     for place, (column, values) in enumerate(columns):
-        if column == request.labels:
+        if column == request.labels or column in request.aside:
             continue
         rule, reason = of_model.get(column), "it names the rows"
         if rule is None and column != request.identifier:

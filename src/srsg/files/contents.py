@@ -1,7 +1,7 @@
 """The options of a reader, the contents it returns, and the table that users get."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ class Request:
     label_file : path or None
         The file of the labels.
     columns, variable, image_size, gray, features, rules, treat, encoder, keep_ids, encoding
-    skip_rows, drop_missing, keep_missing, keep_frame
+    skip_rows, drop_missing, keep_missing, keep_frame, aside
         As in :func:`srsg.files.read_points`.
     mixed : bool
         Whether other columns than plain numbers are used.
@@ -49,6 +49,7 @@ class Request:
     drop_missing: bool = False
     keep_missing: bool = False
     keep_frame: bool = False
+    aside: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +68,8 @@ class Contents:
         Whether that is certain, so that points are never transposed to fit the labels.
     frame : Frame or None
         All columns of a table (:class:`srsg.files.columns.Frame`), with ``keep_frame=True``.
+    aside : dict of ndarray
+        Columns that are no features, by name.
     """
 
     values: Any
@@ -80,6 +83,7 @@ class Contents:
     samples_last: bool = False
     rows_are_points: bool = False
     frame: Any = None
+    aside: Mapping[str, NDArray] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,6 +117,8 @@ class Table:
         The rows of the file that are points; None for all.
     frame : Frame or None
         All columns of the file, with ``keep_frame=True``.
+    aside : dict of ndarray
+        The columns that were asked for as no features, by name.
 
     Examples
     --------
@@ -139,6 +145,7 @@ class Table:
     n_dropped: int = 0
     kept_rows: NDArray[np.intp] | None = None
     frame: Any = None
+    aside: Mapping[str, NDArray] = field(default_factory=dict)
 
     @property
     def is_mixed(self) -> bool:

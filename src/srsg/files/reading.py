@@ -57,6 +57,7 @@ def read_points(
     skip_rows: int = 0,
     keep_missing: bool = False,
     keep_frame: bool = False,
+    aside: Sequence[str] = (),
 ) -> Table:
     """Read points, and labels if there are any, from a file or a folder of images.
 
@@ -123,6 +124,8 @@ def read_points(
         Leave missing values in ``X`` as NaN, for an imputer to fill in.
     keep_frame : bool
         Keep all columns of a table in ``frame``, to be written again.
+    aside : sequence of str
+        Columns of a table that are no features, such as weights: ``aside`` of the result has them.
 
     Returns
     -------
@@ -169,6 +172,7 @@ def read_points(
         drop_missing=drop_missing,
         keep_missing=keep_missing,
         keep_frame=keep_frame,
+        aside=tuple(aside),
     )
     paths, name = listed(path), display_name(path)
     readers = [_reader_of(each) for each in paths]
