@@ -51,7 +51,6 @@ SETTINGS = {
     },
     "docs/guide/large-data.md": {"64 MB": ("src/srsg/files/arrays.py", "MAPPED_FROM = 64 * 2**20")},
     "docs/guide/n-clusters.md": {
-        "13 %": ("src/srsg/counting/stability.py", "relative to ten: a log-normal prior"),
         "1.25": ("src/srsg/counting/reproducibility.py", "APART = 1.25"),
     },
     "docs/guide/new-points.md": {
