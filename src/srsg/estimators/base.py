@@ -356,7 +356,7 @@ class GraphClusterer(
         takes time that grows with the new points, apart from a scan of the fitted ones for each of
         them. If they touch more than half of all points, all are coded again, as in a fit. The cut
         is one of the whole graph, and the points are copied. Clusters keep their numbers as far as
-        they keep their points. See :mod:`srsg.coding.extended`.
+        they keep their points. See ``srsg.coding.extended``.
 
         For estimators that code points of unit length, in one process. After many updates a new fit
         is a little better.
