@@ -41,10 +41,14 @@ fuzz: $(READY)
 faults: $(READY)
 	PYTHONPATH=tests $(RUN) -m faults
 
-# Large tables through the whole command, beside one K-means.
+# Large tables through the whole command, beside one K-means; deformed digits, points near subspaces
+# and trees of large graphs. Hours and 8 GB in full; the scripts take --sizes.
 bench-large: $(READY)
 	$(RUN) -m benchmarks.tables
 	$(RUN) -m benchmarks.tables --graphs
+	$(RUN) -m benchmarks.many_points trees
+	$(RUN) -m benchmarks.many_points subspaces
+	$(RUN) -m benchmarks.many_points digits
 
 bench: $(READY)
 	$(PIP) --quiet --editable ".[bench]"
