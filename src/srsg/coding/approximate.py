@@ -34,7 +34,7 @@ N_CANDIDATES = 100
 N_CERTIFIED = 1000
 """Codes that are certified against all points by default."""
 
-MOST_SEARCHES, ENOUGH = 2, 0.05
+MOST_SEARCHES, ENOUGH = 3, 0.05
 """Searches by the residual of a code, at most, and the share of the code's weight at the points of
 the last one that asks for another."""
 

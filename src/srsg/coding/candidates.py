@@ -27,7 +27,7 @@ FEATURES_PER_CODE, MANY_FEATURES = 4, 512
 """So many features of a point are kept as one number of four bits; half as many where there are
 fewer features than this, because errors then cancel less."""
 
-LEAST_PROBES, SCANNED = 16, 8192
+LEAST_PROBES, SCANNED = 16, 16_384
 """A search looks into so many cells, and into more if these hold fewer points than this. So its
 time hardly grows with the number of points."""
 
