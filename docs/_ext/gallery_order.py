@@ -14,6 +14,7 @@ ORDER = [
     "plot_cell_nuclei",
     "plot_trefoil_knots",
     "plot_few_labels",
+    "plot_weights",
     "plot_how_many_clusters",
     "plot_gamma_and_k",
     "plot_outliers",

@@ -55,6 +55,19 @@ def extended_graph(
     ------
     ValueError
         If the graph is not one of codes of unit points that are in this process.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from srsg import L1Graph
+    >>> from srsg.coding.extended import extended_graph
+    >>> from srsg.datasets import make_union_of_subspaces
+    >>> from srsg.running import ThreadEngine
+    >>> X, _ = make_union_of_subspaces(60, random_state=0)
+    >>> fitted = L1Graph().fit_graph(X[:50])
+    >>> graph = extended_graph(fitted.graph_, X[50:], np.ones(10), ThreadEngine())
+    >>> graph.n, graph.codes.shape
+    (60, (60, 60))
     """
     coder = replace(fitted.coder, n_candidates=None)
     if not coder.unit or hasattr(fitted.points, "compute"):
