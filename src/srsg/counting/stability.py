@@ -127,8 +127,9 @@ def search_combined(
       of clusters: so many standard deviations more than if each were found again by chance;
     - the same for the halves, which are labelled by other means.
 
-    With a family of data left out, the mean \\|log error\\| on 29 sets is .35; stability times
-    squared modularity alone has .46, and always ten .70.
+    On 29 sets the mean \\|log error\\| is .33; stability times squared modularity alone has .46,
+    always ten .70. The three were picked with these sets in view: chosen by other families, out of
+    15 such rules .35 is left, out of some thousand .40.
 
     Parameters
     ----------
