@@ -2,9 +2,9 @@
 Rows that count more than once
 ==============================
 
-A table often says how many times a row was seen: pictures that were taken many times, customers of
-a kind, cells of a pixel grid. ``sample_weight`` takes these numbers: a row of weight m gives what m
-equal rows give, without the copies.
+A table often says how many times a row was seen: words of a text, customers of a kind, colours of
+a picture. ``sample_weight`` takes these numbers: a row of weight m gives what m equal rows give,
+without the copies.
 """
 
 import matplotlib.pyplot as plt
@@ -17,7 +17,7 @@ from srsg import NeighborGraph
 # The pixels of a photograph have few colours once these are rounded. Each colour is a row here, and
 # its weight is the number of its pixels.
 
-photograph = load_sample_image("flower.jpg")[::4, ::4]
+photograph = load_sample_image("china.jpg")[::4, ::4]
 rounded = photograph // 16 * 16 + 8
 colours, place, counts = np.unique(
     rounded.reshape(-1, 3), axis=0, return_inverse=True, return_counts=True
@@ -25,7 +25,8 @@ colours, place, counts = np.unique(
 print(f"{len(place)} pixels, {len(colours)} colours")
 
 # %%
-# Without weights, rare colours count as much as common ones.
+# Without weights, rare colours count as much as common ones. With weights, the sky, which has many
+# pixels of few colours, has clusters of its own.
 
 models = {
     "every colour counts once": None,
