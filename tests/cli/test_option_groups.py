@@ -132,7 +132,7 @@ def test_confidence_is_computed_once(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(
     "options",
-    [["--candidates", "9"], ["--affine"], ["--id", "a"], ["--report", "r.html"], ["--gray"]],
+    [["--affine"], ["--id", "a"], ["--report", "r.html"], ["--gray"]],
     ids=lambda options: options[0],
 )
 def test_points_of_a_cluster_stay_there(tmp_path, options):

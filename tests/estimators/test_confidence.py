@@ -203,6 +203,6 @@ def test_how_sure_kmeans_is_does_not_depend_on_the_unit():
     X = np.random.default_rng(0).standard_normal((40, 2))
     X[:20, 0] += 9
     labels = np.repeat([0, 1], 20)
-    values = [_by_centres(unit * X, labels).values for unit in (1.0, 1e-14)]
+    values = [_by_centres(unit * X, labels, None).values for unit in (1.0, 1e-14)]
     np.testing.assert_allclose(*values, atol=1e-9)
     assert values[0].max() > 0.9

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import srsg
-from srsg import L1Graph, RidgeGraph, config_context, get_config, set_config
+from srsg import L1Graph, OMPGraph, config_context, get_config, set_config
 
 DEFAULT = {"engine": "threads", "max_memory": None, "max_time": None}
 X = np.random.default_rng(0).standard_normal((60, 8))
@@ -113,8 +113,8 @@ def test_fits_and_predictions_follow_the_settings():
 
 def test_what_cannot_run_on_a_cluster_runs_on_threads():
     with config_context(engine="tcp://127.0.0.1:1"):  # where nobody listens
-        labels = RidgeGraph(2, random_state=0).fit_predict(X)
-    np.testing.assert_array_equal(labels, RidgeGraph(2, random_state=0).fit_predict(X))
+        labels = OMPGraph(2, random_state=0).fit_predict(X)
+    np.testing.assert_array_equal(labels, OMPGraph(2, random_state=0).fit_predict(X))
 
 
 def test_settings_are_named_in_the_package():

@@ -65,7 +65,7 @@ for name in srsg.__all__:
     if isinstance(estimator, type) and issubclass(estimator, BaseEstimator):
         wraps = estimator is srsg.PreparedClusterer
         given = {"clusterer": srsg.L1Graph(3)} if wraps else {"n_clusters": 3, "random_state": 0}
-        model = estimator(**given).fit(X)
+        model = estimator(**given).fit(abs(X @ X.T) if estimator is srsg.GraphClustering else X)
         clustering_accuracy(y, model.labels_)
         print(name)
 model = srsg.SRSG(n_clusters=3, random_state=0).fit(X)

@@ -160,7 +160,8 @@ def approximate_lists(
     n_candidates = min(n_candidates, points.n - 1)
     with engine.progress.stage("index of the points", 1):
         index = CandidateIndex.of(points, n_candidates, engine)
-    task = _Nearest(index, n_candidates, n_neighbors)
+    # Twice as many are looked at, since the index ranks them roughly.
+    task = _Nearest(index, min(2 * n_candidates, points.n - 1), n_neighbors)
     blocks = [Block.of(rows) for rows in blocks_of_rows(points.n, SEARCHED_AT_ONCE)]
     label = "nearest neighbours among candidates"
     found = engine.relay(task, points, blocks, label=label)
